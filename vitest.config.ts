@@ -1,0 +1,27 @@
+import { defineConfig } from 'vitest/config';
+
+/** One project per kind of test; a folder under test/ holds each. Tests that start servers get more time. */
+const kinds: Record<string, number> = {
+  unit: 10_000,
+  property: 60_000,
+  conformance: 60_000,
+  regression: 60_000,
+  sim: 120_000,
+  interop: 60_000,
+  fuzz: 120_000,
+  e2e: 300_000,
+};
+
+export default defineConfig({
+  test: {
+    projects: Object.entries(kinds).map(([name, testTimeout]) => ({
+      test: {
+        name,
+        include: [`test/${name}/**/*.test.ts`],
+        testTimeout,
+        hookTimeout: testTimeout,
+        pool: 'forks',
+      },
+    })),
+  },
+});

@@ -1,0 +1,195 @@
+/**
+ * Everything impure that petiole needs, as one injected object: clock, timers, randomness, disk, network and facts
+ * about the host. The production form is `real-io.ts`; the simulated form under `simulated/` runs the same server on a
+ * clock, a network and a disk that one seed determines.
+ *
+ * Core code awaits nothing: run-time operations take callbacks. Callbacks never run inside the call that was given
+ * them, except where a comment says so.
+ */
+
+export interface Io {
+  readonly clock: Clock;
+  readonly timers: Timers;
+  readonly random: Random;
+  readonly disk: Disk;
+  readonly network: Network;
+  readonly host: Host;
+}
+
+export interface Clock {
+  /** Wall time in milliseconds since 1970 with a fraction (about a microsecond). It may jump, also backwards. */
+  wallMs(): number;
+  /** Milliseconds since some fixed moment, with a fraction. Never runs backwards. */
+  monotonicMs(): number;
+}
+
+export interface Timer {
+  /** The callback will not run any more. Harmless when it already has. */
+  cancel(): void;
+}
+
+export interface Timers {
+  /** Runs `callback` once, `delayMs` from now or a little later. */
+  after(delayMs: number, callback: () => void): Timer;
+  /** Runs `callback` when all reads of this turn of the event loop have been handled. */
+  afterTurn(callback: () => void): void;
+}
+
+export interface Random {
+  /** Unpredictable bytes, for identities, nonces and inbox names. */
+  bytes(count: number): Buffer;
+  /** A fast number in [0, 1), for choices that nobody attacks: queue members, jitter. */
+  fraction(): number;
+}
+
+/** An operating error with the system's code (`ENOSPC`, `EADDRINUSE`, …). */
+export interface IoError extends Error {
+  readonly code?: string | undefined;
+}
+
+export type Done = (error: IoError | null) => void;
+
+/**
+ * `read`: must exist. `create`: must not exist, opened for reading and writing. `write`: exists or is made.
+ * `write-synced`: as `write`, and each write returns only when its data is on the device (O_DSYNC).
+ */
+export type OpenMode = 'read' | 'create' | 'write' | 'write-synced';
+
+export interface FileHandle {
+  /** Writes `length` bytes from `buffer[offset]` at `position` of the file; a short write is reported as it is. */
+  write(
+    buffer: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+    done: (error: IoError | null, written: number) => void,
+  ): void;
+  /** The blocking form, only for stores whose sync mode does not wait for the device. */
+  writeNow(buffer: Uint8Array, offset: number, length: number, position: number): number;
+  /** Reads up to `length` bytes at `position` into `buffer[offset]`; fewer only at the end of the file. */
+  read(
+    buffer: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+    done: (error: IoError | null, read: number) => void,
+  ): void;
+  /** The data written so far is on the device when `done` runs without an error. */
+  sync(done: Done): void;
+  close(done: Done): void;
+}
+
+export interface FileStatus {
+  readonly bytes: number;
+  readonly isDirectory: boolean;
+}
+
+/** Files and folders. The methods ending in `Now` block and belong to start-up, before anything is served. */
+export interface Disk {
+  readFileNow(path: string): Buffer;
+  readDirectoryNow(path: string): string[];
+  makeDirectoryNow(path: string): void;
+  /** `null` when nothing is there. */
+  statusNow(path: string): FileStatus | null;
+  /** Bytes that an unprivileged process may still write on the file system of `path`. */
+  freeBytesNow(path: string): number;
+
+  open(path: string, mode: OpenMode, done: (error: IoError | null, file: FileHandle | null) => void): void;
+  rename(from: string, to: string, done: Done): void;
+  remove(path: string, done: Done): void;
+  removeDirectory(path: string, done: Done): void;
+  makeDirectory(path: string, done: Done): void;
+  /** Makes creations, renames and removals in the folder durable. */
+  syncDirectory(path: string, done: Done): void;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What a socket tells its owner. All calls come from the event loop, never from inside a call on the socket. */
+export interface SocketHandler {
+  /** A dialled socket is connected. Not called for accepted ones. */
+  connected(): void;
+  /**
+   * Bytes `[start, end)` of `buffer` were read. They die when this returns. `buffer[start - HEADROOM_BYTES, start)` is
+   * scratch space the callee may overwrite, so that it can put the unread end of an earlier read in front.
+   * Returning false stops reading until `resume()`.
+   */
+  data(buffer: Buffer, start: number, end: number): boolean;
+  /** The pieces of the last `write` were taken by the system; their memory is free again. May run inside `write`. */
+  written(): void;
+  /** The peer will send nothing more. */
+  ended(): void;
+  /** The socket is gone. Called exactly once; nothing is called after it. */
+  closed(error: IoError | null): void;
+}
+
+export const HEADROOM_BYTES = 65_536;
+
+export interface Socket {
+  readonly remote: Address;
+  readonly local: Address;
+  /** Sends the pieces in order. Not to be called again before the handler's `written`. */
+  write(pieces: readonly Uint8Array[]): void;
+  resume(): void;
+  /** Closes after what was handed to `write` has gone out. */
+  end(): void;
+  /** Closes at once; unsent bytes are dropped. */
+  destroy(): void;
+}
+
+export interface ListenHandler {
+  listening(address: Address): void;
+  /** A connection came in; the answer hears everything about it. */
+  accepted(socket: Socket): SocketHandler;
+  /** Listening failed, or accepting failed for lack of a resource. */
+  failed(error: IoError): void;
+}
+
+export interface Listener {
+  /** Stops listening; accepted sockets live on. */
+  close(done: () => void): void;
+}
+
+export interface HttpRequest {
+  readonly method: string;
+  /** Path and query as they came. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | Uint8Array;
+}
+
+export interface HttpHandler {
+  listening(address: Address): void;
+  request(request: HttpRequest, respond: (response: HttpResponse) => void): void;
+  failed(error: IoError): void;
+}
+
+export interface Network {
+  listen(address: Address, handler: ListenHandler): Listener;
+  /** Dials; the outcome reaches the handler as `connected` or `closed`. */
+  connect(address: Address, handler: SocketHandler): Socket;
+  serveHttp(address: Address, handler: HttpHandler): Listener;
+}
+
+export interface Host {
+  readonly name: string;
+  readonly processId: number;
+  readonly cores: number;
+  /** Addresses of this host other than loopback. */
+  addresses(): string[];
+  /** Bytes of memory this process may use: the machine's, or the control group's when that is less. */
+  memoryLimitBytes(): number;
+  residentBytes(): number;
+  /** User and system CPU seconds this process has used. */
+  cpuSeconds(): number;
+  /** Collects garbage now if the runtime lets us; the milliseconds it took, or `null` if it does not. */
+  collectGarbage(): number | null;
+}

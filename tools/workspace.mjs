@@ -28,11 +28,15 @@ export function install() {
       .filter((folder) => folder !== binaries)
       .join(delimiter),
   };
-  const npm = spawnSync('npm', ['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund'], {
-    cwd: root,
-    env,
-    stdio: ['ignore', 2, 2],
-  });
+  const npm = spawnSync(
+    'npm',
+    ['ci', '--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund'],
+    {
+      cwd: root,
+      env,
+      stdio: ['ignore', 2, 2],
+    },
+  );
   if (npm.error) throw new Error('npm could not be started', { cause: npm.error });
   if (npm.status !== 0) throw new Error(`npm ci failed with exit code ${npm.status ?? npm.signal}`);
 }

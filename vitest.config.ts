@@ -1,4 +1,4 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 /** One project per kind of test; a folder under test/ holds each. Tests that start servers get more time. */
 const kinds: Record<string, number> = {
@@ -12,7 +12,7 @@ const kinds: Record<string, number> = {
   e2e: 300_000,
 };
 
-export default defineConfig({
+const config: ViteUserConfig = defineConfig({
   test: {
     projects: Object.entries(kinds).map(([name, testTimeout]) => ({
       test: {
@@ -25,3 +25,5 @@ export default defineConfig({
     })),
   },
 });
+
+export default config;

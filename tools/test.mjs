@@ -4,7 +4,8 @@
  *
  *     npm test -- test/unit/sublist.test.ts        arguments go to vitest
  *
- * Nothing stops at the first failure. The last line is the sum: each check counts as one, and so does a test file that
+ * Tests that start a server start the binary just built (PETIOLE_BINARY names another); where the build failed, they run
+ * the sources. Nothing stops at the first failure. The last line is the sum: each check counts as one, and so does a test file that
  * could not be loaded or an error outside any test. The exit code is 0 only if nothing failed.
  */
 import { spawnSync } from 'node:child_process';
@@ -25,7 +26,9 @@ const checks = [
 let total;
 try {
   install();
-  total = sum([...checks.map(check), runTests(process.argv.slice(2))]);
+  const results = checks.map(check);
+  const isBuilt = results[0].failed === 0;
+  total = sum([...results, runTests(process.argv.slice(2), isBuilt)]);
 } catch (error) {
   process.stdout.write(`\n${describe(error)}\n`);
   total = { passed: 0, failed: 1, skipped: 0 };
@@ -42,13 +45,13 @@ function check({ name, command }) {
 }
 
 /** Runs vitest with its usual output and counts from the report it writes beside it. */
-function runTests(args) {
+function runTests(args, isBuilt) {
   const folder = mkdtempSync(join(tmpdir(), 'petiole-test-'));
   try {
     const path = join(folder, 'report.json');
     const command = ['vitest', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${path}`, ...args];
     process.stdout.write(`\n> tests: vitest run ${args.join(' ')}\n`);
-    const passed = run(command);
+    const passed = run(command, isBuilt ? { PETIOLE_BINARY: join(root, 'dist', 'petiole') } : {});
     const count = countOf(JSON.parse(readFileSync(path, 'utf8')));
     // Vitest also fails for what belongs to no test: an error nobody caught, a filter that matches nothing.
     return passed || count.failed > 0 ? count : { ...count, failed: 1 };

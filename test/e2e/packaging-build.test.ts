@@ -1,0 +1,85 @@
+/** What `npm run build` promises: the same bytes each time, names replaced on request, nothing done twice. */
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, readlinkSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const tools = join(import.meta.dirname, '../../tools');
+
+describe('the bundle', () => {
+  it('holds the value of a defined name, and not the branch that it excludes', () => {
+    const out = temporaryDirectory();
+    const entry = program(out, "console.log(typeof PETIOLE_PROBE === 'undefined' ? 'absent' : PETIOLE_PROBE);");
+    build('--entry', entry, '--out', out, '--bundle-only');
+    expect(readFileSync(join(out, 'petiole.cjs'), 'utf8')).toContain('absent');
+    build('--entry', entry, '--out', out, '--bundle-only', '--define', 'PETIOLE_PROBE="present"');
+    const bundle = readFileSync(join(out, 'petiole.cjs'), 'utf8');
+    expect(bundle).toContain('present');
+    expect(bundle).not.toContain('absent');
+    expect(existsSync(join(out, 'petiole'))).toBe(false);
+  });
+
+  it('keeps the names of functions in stack traces, and lines that can be read', () => {
+    const out = temporaryDirectory();
+    const filler = Array.from({ length: 200 }, (_, index) => `console.log(${index});`).join('');
+    const entry = program(out, `${filler} function deepInside() { throw new Error('lost'); } deepInside();`);
+    build('--entry', entry, '--out', out, '--bundle-only');
+    const { stderr } = spawnSync('node', [join(out, 'petiole.cjs')], { encoding: 'utf8' });
+    expect(stderr).toContain('at deepInside');
+    expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(300);
+  });
+
+  it('fails on what the bundler warns of', () => {
+    const out = temporaryDirectory();
+    const entry = program(out, 'console.log({ same: 1, same: 2 });');
+    const result = tryBuild('--entry', entry, '--out', out, '--bundle-only');
+    expect(result.status).toBe(1);
+    expect(result.stderr).toMatch(/Build failed: the bundler gave/);
+  });
+
+  it('is refused with a word on what is wrong', () => {
+    expect(tryBuild('--define', 'NONSENSE').stderr).toContain('--define wants NAME=VALUE, not "NONSENSE"');
+    expect(tryBuild('--nonsense').status).toBe(1);
+  });
+});
+
+describe('the executable', () => {
+  it('has the same bytes each time, is not made twice, and is made again when it was changed', () => {
+    const [first, second] = [temporaryDirectory(), temporaryDirectory()];
+    const entry = program(first, "console.log('here');");
+    build('--entry', entry, '--out', first);
+    build('--entry', entry, '--out', second);
+    expect(digestOf(join(second, 'petiole'))).toBe(digestOf(join(first, 'petiole')));
+    expect(readlinkSync(join(first, 'nats-server'))).toBe('petiole');
+
+    const made = statSync(join(first, 'petiole'));
+    expect(build('--entry', entry, '--out', first)).toMatch(/petiole: .* MB \(unchanged\)/);
+    expect(statSync(join(first, 'petiole')).ino).toBe(made.ino);
+
+    utimesSync(join(first, 'petiole'), 0, 0);
+    expect(build('--entry', entry, '--out', first)).toMatch(/petiole: .* MB\n/);
+    expect(statSync(join(first, 'petiole')).mtimeMs).toBeGreaterThan(0);
+  });
+});
+
+function program(folder: string, source: string): string {
+  const path = join(folder, 'probe.ts');
+  writeFileSync(path, source);
+  return path;
+}
+
+function build(...args: readonly string[]): string {
+  const { status, stdout, stderr } = tryBuild(...args);
+  if (status !== 0) throw new Error(stderr);
+  return stdout;
+}
+
+function tryBuild(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync('node', [join(tools, 'build.mjs'), ...args], { encoding: 'utf8' });
+}
+
+function digestOf(path: string): string {
+  return createHash('sha256').update(readFileSync(path)).digest('hex');
+}

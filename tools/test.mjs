@@ -4,9 +4,10 @@
  *
  *     npm test -- test/unit/sublist.test.ts        arguments go to vitest
  *
- * Tests that start a server start the binary just built (PETIOLE_BINARY names another); where the build failed, they run
- * the sources. Nothing stops at the first failure. The last line is the sum: each check counts as one, and so does a test file that
- * could not be loaded or an error outside any test. The exit code is 0 only if nothing failed.
+ * Tests that start a server start the binary just built (PETIOLE_BINARY names another); where the build failed, they
+ * run the sources. Nothing stops at the first failure. The last line is the sum: each check counts as one, and so does
+ * a test file that could not be loaded or prepared, or an error outside any test. The exit code is 0 only if nothing
+ * failed.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -61,10 +62,11 @@ function runTests(args, isBuilt) {
 }
 
 function countOf(report) {
-  const unloaded = report.testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0);
+  const isFailed = ({ status }) => status === 'failed';
+  const broken = report.testResults.filter((file) => isFailed(file) && !file.assertionResults.some(isFailed));
   return {
     passed: report.numPassedTests,
-    failed: report.numFailedTests + unloaded.length,
+    failed: report.numFailedTests + broken.length,
     skipped: report.numPendingTests + report.numTodoTests,
   };
 }

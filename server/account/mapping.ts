@@ -9,8 +9,9 @@
  * mapping's destinations, in whichever set: then that share is dropped, which is how loss is simulated. `foo.$1` is
  * not the source `foo.*` in this sense; only an equal text is.
  *
- * The rules and the texts of errors are nats-server's, with one exception: it takes an empty destination and crashes
- * at the first message, here it is an invalid subject.
+ * The rules and the texts of errors are nats-server's, with two exceptions. It takes an empty destination and crashes
+ * at the first message; here it is an invalid subject. And under a literal source its `partition` hashes the subject or
+ * an empty text, depending on which mapping it looked at before; here always the subject.
  */
 
 import type { TransformError, TransformErrorCode } from '../subject/transform-error.ts';

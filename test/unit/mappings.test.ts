@@ -57,6 +57,7 @@ describe('selection', () => {
       '$JS.hub.API.STREAM.INFO.A',
       '$JS.API.STREAM.INFO.A',
     ],
+    ['a literal into a partition of the whole subject', { foo: 'bar.{{partition(10)}}' }, 'foo', 'bar.3'],
     ['a partition of the whole subject', { 'w.*': 'p.{{partition(10)}}' }, 'w.a', 'p.1'],
   ])('maps %s', (_, configured: Configured, subject, expected) => {
     expect(mappingsOf(configured).selectText(subject)).toBe(expected);

@@ -38,8 +38,8 @@ export interface Timers {
 export interface Random {
   /** Unpredictable bytes, for identities, nonces and inbox names. */
   bytes(count: number): Buffer;
-  /** A fast number in [0, 1), for choices that nobody attacks: queue members, jitter. */
-  fraction(): number;
+  /** A fast number in [0, 1), for choices that nobody attacks: queue members, jitter. Needs no `this`. */
+  readonly fraction: () => number;
 }
 
 /** An operating error with the system's code (`ENOSPC`, `EADDRINUSE`, …). */

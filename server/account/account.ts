@@ -1,0 +1,97 @@
+/**
+ * An account: a closed world of subjects. Whoever publishes calls `route`; whoever receives is a subscription with a
+ * sink. There is no second path.
+ *
+ * Routing may nest (a sink that publishes while it takes a message): each depth has a scratch answer of its own.
+ * Interest listeners (links that carry interest) hear of every subscription that comes and goes.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { InterestListener, Sink } from '../ports.ts';
+import type { Message } from '../protocol/message.ts';
+import { Receivers } from '../subject/receivers.ts';
+import type { Sublist } from '../subject/sublist.ts';
+import type { Subscription } from '../subject/subscription.ts';
+import { DROPPED, type Mappings } from './mappings.ts';
+import { deliverToOne } from './queue-choice.ts';
+
+export class Account {
+  readonly name: string;
+  readonly sublist: Sublist;
+  mappings: Mappings | null = null;
+  private readonly fraction: () => number;
+  private readonly listeners = new Set<InterestListener>();
+  private readonly scratches: Receivers[] = [];
+  private depth = 0;
+
+  /** `fraction` gives random numbers in [0, 1) for the choice of queue members. */
+  constructor(name: string, sublist: Sublist, fraction: () => number) {
+    this.name = name;
+    this.sublist = sublist;
+    this.fraction = fraction;
+  }
+
+  subscribe(subscription: Subscription): void {
+    this.sublist.insert(subscription);
+    for (const listener of this.listeners) listener.subscriptionAdded(subscription);
+  }
+
+  unsubscribe(subscription: Subscription): void {
+    this.sublist.remove(subscription);
+    for (const listener of this.listeners) listener.subscriptionRemoved(subscription);
+  }
+
+  listen(listener: InterestListener): void {
+    this.listeners.add(listener);
+  }
+
+  unlisten(listener: InterestListener): void {
+    this.listeners.delete(listener);
+  }
+
+  /** Puts the mapped subject in the place of the published one; false when the message is to be dropped. */
+  applyMappings(message: Message): boolean {
+    if (this.mappings === null) return true;
+    const mapped = this.mappings.select(message.subject, message.subjectStart, message.subjectEnd);
+    if (mapped === null) return true;
+    if (mapped === DROPPED) return false;
+    const bytes = Buffer.from(mapped, 'latin1');
+    message.setSubject(bytes, 0, bytes.length);
+    return true;
+  }
+
+  /** A plain subscription of `sink` that matches the literal subject, if there is one. */
+  plainSubscriptionOf(sink: Sink, subject: Buffer, start: number, end: number): Subscription | null {
+    const { plain } = this.sublist.match(subject, start, end, new Receivers());
+    return plain.find((subscription) => subscription.sink === sink) ?? null;
+  }
+
+  /** Gives the message to everybody who is to have it; false when nobody took it. */
+  route(message: Message): boolean {
+    const scratch = (this.scratches[this.depth] ??= new Receivers());
+    this.depth++;
+    const receivers = this.sublist.match(
+      message.destination,
+      message.destinationStart,
+      message.destinationEnd,
+      scratch,
+    );
+    const { plain, groups } = receivers;
+    let delivered = false;
+    for (let i = 0; i < plain.length; i++) {
+      const subscription = plain[i] as Subscription;
+      if (subscription.sink.deliver(subscription, message)) delivered = true;
+    }
+    for (let i = 0; i < groups.length; i++) {
+      const group = groups[i] as (typeof groups)[number];
+      if (deliverToOne(group, message, this.fraction())) delivered = true;
+    }
+    const { links } = message;
+    if (links.length > 0) {
+      for (const link of links) link.sendCollected(message);
+      links.length = 0;
+    }
+    this.depth--;
+    return delivered;
+  }
+}

@@ -1,0 +1,59 @@
+/** What connections need of the server they belong to. */
+
+import type { Account } from '../account/account.ts';
+import type { Io } from '../io/io.ts';
+import type { Log } from '../io/log.ts';
+import type { ParserLimits } from '../protocol/client-parser.ts';
+import type { ConnectOptions } from '../protocol/connect-options.ts';
+import type { ClosedReason } from '../protocol/errors.ts';
+import type { Message } from '../protocol/message.ts';
+import type { Permissions } from '../account/permissions.ts';
+import type { Connection } from './connection.ts';
+import type { DeadlineWheel } from './deadline-wheel.ts';
+import type { Outbound } from './outbound.ts';
+
+/** Limits of connections; changed in place when the configuration is reloaded. */
+export interface ConnectionLimits extends ParserLimits {
+  maxPendingBytes: number;
+  /** 0: no limit. */
+  maxSubscriptions: number;
+  /** 0: no limit. */
+  maxSubscriptionTokens: number;
+  writeDeadlineMs: number;
+  pingIntervalMs: number;
+  pingsOutMax: number;
+  authTimeoutMs: number;
+  stallFastProducers: boolean;
+}
+
+/** Who a connection turned out to be. */
+export interface Identity {
+  /** Empty when nobody had to say who they are. */
+  readonly user: string;
+  readonly account: Account;
+  /** `null`: everything is allowed. */
+  readonly permissions: Permissions | null;
+}
+
+export interface ConnectionHost {
+  readonly io: Io;
+  readonly log: Log;
+  readonly outbound: Outbound;
+  readonly wheel: DeadlineWheel;
+  readonly limits: ConnectionLimits;
+  /** The message that client parsers fill, one at a time. */
+  readonly inbound: Message;
+  readonly headersSupported: boolean;
+  /** Whether a CONNECT with credentials has to come first. */
+  readonly authRequired: boolean;
+
+  /** The INFO line for one client; `connectInfo` is the second one, after its first PING. */
+  clientInfo(clientId: number, clientIp: string, connectInfo: Account | null): Uint8Array;
+  /** Checks credentials; `null` refuses. */
+  authenticate(options: ConnectOptions): Identity | null;
+  /** The identity of a client whose first operation is not CONNECT; `null` refuses. */
+  identityWithoutConnect(): Identity | null;
+  slowConsumer(connection: Connection, detail: string): void;
+  connectionClosing(connection: Connection, reason: ClosedReason): void;
+  connectionGone(connection: Connection): void;
+}

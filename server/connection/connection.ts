@@ -1,0 +1,204 @@
+/**
+ * What every connection has, whatever its peer: a socket, an outbound queue, statistics, keepalive, and one way to end.
+ *
+ *     open ──fail(error)/close(reason)──► closing: nothing more is read or queued; what is queued still leaves
+ *       │                                    │ queue empty, or CLOSE_LINGER_MS passed
+ *       └──socket gone────────────────────► closed: memory given back, the server forgets it
+ *
+ * Deadlines (authentication, ping, write, hold review) share one entry on the server's wheel: the earliest of them.
+ */
+
+import type { IoError, Socket, SocketHandler } from '../io/io.ts';
+import type { ClosedReason, PeerError } from '../protocol/errors.ts';
+import type { Message } from '../protocol/message.ts';
+import type { Sink, SinkKind } from '../ports.ts';
+import type { Subscription } from '../subject/subscription.ts';
+import type { ConnectionHost } from './connection-host.ts';
+import type { WheelEntry } from './deadline-wheel.ts';
+import { Keepalive } from './keepalive.ts';
+import { OutboundQueue, type QueueOwner } from './outbound-queue.ts';
+import { Traffic } from './statistics.ts';
+
+const CLOSE_LINGER_MS = 1000;
+const HOLD_REVIEW_MS = 25;
+const NEVER = Number.POSITIVE_INFINITY;
+
+export type ConnectionState = 'open' | 'closing' | 'closed';
+
+export abstract class Connection implements SocketHandler, Sink, QueueOwner, WheelEntry {
+  abstract readonly sinkKind: SinkKind;
+  readonly id: number;
+  readonly socket: Socket;
+  readonly queue: OutboundQueue;
+  readonly traffic: Traffic = new Traffic();
+  readonly keepalive: Keepalive;
+  readonly startWallMs: number;
+  /** Monotonic milliseconds at the start. */
+  protected readonly connectedMs: number;
+  protected readonly host: ConnectionHost;
+
+  state: ConnectionState = 'open';
+  closedReason: ClosedReason | null = null;
+  stopWallMs = 0;
+  /** Monotonic milliseconds of the last read and the last write. */
+  lastReadMs: number;
+  lastWriteMs: number;
+
+  dueMs = 0;
+  wheelSlot = -1;
+  wheelNext: WheelEntry | null = null;
+  wheelPrevious: WheelEntry | null = null;
+  private writeDeadlineMs: number = NEVER;
+  private lingerDeadlineMs: number = NEVER;
+  private holdReviewMs: number = NEVER;
+
+  protected constructor(host: ConnectionHost, socket: Socket, id: number) {
+    this.host = host;
+    this.socket = socket;
+    this.id = id;
+    this.queue = new OutboundQueue(host.outbound, this);
+    const { clock } = host.io;
+    this.startWallMs = clock.wallMs();
+    this.connectedMs = clock.monotonicMs();
+    this.lastReadMs = this.connectedMs;
+    this.lastWriteMs = this.connectedMs;
+    this.keepalive = new Keepalive(this.lastReadMs);
+  }
+
+  abstract deliver(subscription: Subscription, message: Message): boolean;
+  abstract connected(): void;
+  /** Bytes of the peer. */
+  protected abstract received(buffer: Buffer, start: number, end: number): void;
+  /** The connection ended, or begins to: give up subscriptions. Called once. */
+  protected abstract released(): void;
+  /** Deadlines of the kind of connection, in monotonic milliseconds. */
+  protected abstract nextOwnDeadlineMs(): number;
+  protected abstract ownDeadlinePassed(nowMs: number): void;
+  /** `127.0.0.1:5511 - cid:6`: the beginning of its log lines. */
+  abstract get label(): string;
+
+  get isClosed(): boolean {
+    return this.state !== 'open';
+  }
+
+  get maxPendingBytes(): number {
+    return this.host.limits.maxPendingBytes;
+  }
+
+  data(buffer: Buffer, start: number, end: number): boolean {
+    if (this.state !== 'open') return false;
+    this.lastReadMs = this.host.io.clock.monotonicMs();
+    this.received(buffer, start, end);
+    return this.continuesReading();
+  }
+
+  /** Whether the socket may be read further after a read. */
+  protected continuesReading(): boolean {
+    return this.state === 'open';
+  }
+
+  written(): void {
+    this.queue.written();
+    if (this.state === 'closing' && this.queue.pendingBytes === 0) this.socket.end();
+  }
+
+  ended(): void {
+    this.close('Client Closed');
+  }
+
+  closed(error: IoError | null): void {
+    if (this.state === 'open') this.beginClosing(error === null ? 'Client Closed' : 'Read Error');
+    if (this.state === 'closed') return;
+    this.state = 'closed';
+    this.host.wheel.remove(this);
+    this.queue.discard();
+    this.host.connectionGone(this);
+  }
+
+  /** Queues protocol bytes. */
+  send(bytes: Uint8Array): void {
+    if (this.state === 'open') this.queue.append(bytes, 0, bytes.length);
+  }
+
+  /** Tells the peer of an error, and ends the connection if that is what the error means. */
+  fail(error: PeerError): void {
+    if (this.state !== 'open') return;
+    this.send(Buffer.from(`-ERR '${error.text}'\r\n`, 'latin1'));
+    if (error.closes !== null) this.close(error.closes);
+  }
+
+  /** Ends the connection after what is queued has gone out. */
+  close(reason: ClosedReason): void {
+    if (this.state !== 'open') return;
+    this.beginClosing(reason);
+    if (this.queue.pendingBytes === 0) this.socket.end();
+    else {
+      this.queue.flush();
+      this.lingerDeadlineMs = this.host.io.clock.monotonicMs() + CLOSE_LINGER_MS;
+      this.armDeadline();
+    }
+  }
+
+  /** Ends the connection at once; what is queued is lost. */
+  abort(reason: ClosedReason): void {
+    if (this.state === 'open') this.beginClosing(reason);
+    this.queue.stop();
+    this.socket.destroy();
+  }
+
+  pendingExceeded(): void {
+    if (this.state !== 'open') return;
+    this.host.slowConsumer(this, `MaxPending of ${this.maxPendingBytes} Exceeded`);
+    this.abort('Slow Consumer (Pending Bytes)');
+  }
+
+  writeStarted(): void {
+    this.lastWriteMs = this.host.io.clock.monotonicMs();
+    this.writeDeadlineMs = this.lastWriteMs + this.host.limits.writeDeadlineMs;
+    // Usually the wheel already holds something earlier, so a busy connection moves its entry once per deadline.
+    if (this.wheelSlot < 0 || this.dueMs > this.writeDeadlineMs) this.host.wheel.set(this, this.writeDeadlineMs);
+  }
+
+  writeDone(): void {
+    this.writeDeadlineMs = NEVER;
+  }
+
+  holdsBegan(): void {
+    this.holdReviewMs = this.host.io.clock.monotonicMs() + HOLD_REVIEW_MS;
+    this.armDeadline();
+  }
+
+  deadlinePassed(nowMs: number): void {
+    if (this.lingerDeadlineMs <= nowMs) {
+      this.socket.destroy();
+      return;
+    }
+    if (this.writeDeadlineMs <= nowMs) this.writeDeadlinePassed();
+    if (this.holdReviewMs <= nowMs) this.holdReviewMs = this.queue.reviewHolds() ? nowMs + HOLD_REVIEW_MS : NEVER;
+    if (this.state === 'open') this.ownDeadlinePassed(nowMs);
+    this.armDeadline();
+  }
+
+  /** Puts the earliest deadline on the wheel. */
+  protected armDeadline(): void {
+    if (this.state === 'closed') return;
+    let due = Math.min(this.lingerDeadlineMs, this.holdReviewMs, this.writeDeadlineMs);
+    if (this.state === 'open') due = Math.min(due, this.nextOwnDeadlineMs());
+    if (due < NEVER) this.host.wheel.set(this, due);
+  }
+
+  private writeDeadlinePassed(): void {
+    const { writeDeadlineMs } = this.host.limits;
+    const pending = this.queue.pendingBytes;
+    this.host.slowConsumer(this, `WriteDeadline of ${writeDeadlineMs}ms exceeded with ${pending} total bytes.`);
+    this.abort('Slow Consumer (Write Deadline)');
+  }
+
+  private beginClosing(reason: ClosedReason): void {
+    this.state = 'closing';
+    this.closedReason = reason;
+    this.stopWallMs = this.host.io.clock.wallMs();
+    this.released();
+    this.host.connectionClosing(this, reason);
+  }
+}

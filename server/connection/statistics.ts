@@ -1,0 +1,14 @@
+/** Messages and bytes counted both ways: of one connection while it lives, and of a server for those that have gone. */
+export class Traffic {
+  inMessages = 0;
+  inBytes = 0;
+  outMessages = 0;
+  outBytes = 0;
+
+  add(other: Traffic): void {
+    this.inMessages += other.inMessages;
+    this.inBytes += other.inBytes;
+    this.outMessages += other.outMessages;
+    this.outBytes += other.outBytes;
+  }
+}

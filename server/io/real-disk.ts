@@ -1,0 +1,118 @@
+/**
+ * Files and folders of the host. Run-time operations go through the runtime's thread pool; the ones that end in `Now`
+ * block and are for start-up, and for `writeNow` in stores that do not wait for the device.
+ */
+
+import fs from 'node:fs';
+import path from 'node:path';
+import type { Disk, Done, FileHandle, FileStatus, IoError, OpenMode } from './io.ts';
+
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants;
+
+const OPEN_FLAGS: Readonly<Record<OpenMode, number>> = {
+  read: O_RDONLY,
+  create: O_RDWR | O_CREAT | O_EXCL,
+  write: O_RDWR | O_CREAT,
+  'write-synced': O_RDWR | O_CREAT | O_DSYNC,
+};
+const FILE_MODE = 0o640;
+const DIRECTORY_MODE = 0o750;
+
+class RealFile implements FileHandle {
+  private readonly descriptor: number;
+
+  constructor(descriptor: number) {
+    this.descriptor = descriptor;
+  }
+
+  write(
+    buffer: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+    done: (error: IoError | null, written: number) => void,
+  ): void {
+    fs.write(this.descriptor, buffer, offset, length, position, done);
+  }
+
+  writeNow(buffer: Uint8Array, offset: number, length: number, position: number): number {
+    return fs.writeSync(this.descriptor, buffer, offset, length, position);
+  }
+
+  read(
+    buffer: Uint8Array,
+    offset: number,
+    length: number,
+    position: number,
+    done: (error: IoError | null, read: number) => void,
+  ): void {
+    fs.read(this.descriptor, buffer, offset, length, position, done);
+  }
+
+  sync(done: Done): void {
+    fs.fdatasync(this.descriptor, done);
+  }
+
+  close(done: Done): void {
+    fs.close(this.descriptor, (error) => done(error ?? null));
+  }
+}
+
+export class RealDisk implements Disk {
+  readFileNow(file: string): Buffer {
+    return fs.readFileSync(file);
+  }
+
+  readDirectoryNow(directory: string): string[] {
+    return fs.readdirSync(directory);
+  }
+
+  makeDirectoryNow(directory: string): void {
+    fs.mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+  }
+
+  statusNow(file: string): FileStatus | null {
+    const status = fs.statSync(file, { throwIfNoEntry: false });
+    return status === undefined ? null : { bytes: status.size, isDirectory: status.isDirectory() };
+  }
+
+  freeBytesNow(file: string): number {
+    const status = fs.statfsSync(file);
+    return status.bavail * status.bsize;
+  }
+
+  open(file: string, mode: OpenMode, done: (error: IoError | null, file: FileHandle | null) => void): void {
+    fs.open(file, OPEN_FLAGS[mode], FILE_MODE, (error, descriptor) => {
+      if (error) done(error, null);
+      else done(null, new RealFile(descriptor));
+    });
+  }
+
+  rename(from: string, to: string, done: Done): void {
+    fs.rename(from, to, done);
+  }
+
+  remove(file: string, done: Done): void {
+    fs.unlink(file, done);
+  }
+
+  removeDirectory(directory: string, done: Done): void {
+    fs.rm(directory, { recursive: true }, done);
+  }
+
+  makeDirectory(directory: string, done: Done): void {
+    fs.mkdir(directory, { recursive: true, mode: DIRECTORY_MODE }, (error) => done(error));
+  }
+
+  syncDirectory(directory: string, done: Done): void {
+    fs.open(path.resolve(directory), O_RDONLY, (openError, descriptor) => {
+      if (openError) {
+        done(openError);
+        return;
+      }
+      fs.fsync(descriptor, (syncError) => {
+        fs.close(descriptor, (closeError) => done(syncError ?? closeError ?? null));
+      });
+    });
+  }
+}

@@ -1,0 +1,40 @@
+/** Facts about the host and this process. */
+
+import os from 'node:os';
+import type { Host } from './io.ts';
+
+export class RealHost implements Host {
+  readonly name: string = os.hostname();
+  readonly processId: number = process.pid;
+  readonly cores: number = os.availableParallelism();
+
+  addresses(): string[] {
+    const found: string[] = [];
+    for (const addresses of Object.values(os.networkInterfaces())) {
+      for (const each of addresses ?? []) if (!each.internal) found.push(each.address);
+    }
+    return found;
+  }
+
+  memoryLimitBytes(): number {
+    const limit = process.constrainedMemory();
+    const total = os.totalmem();
+    return limit > 0 && limit < total ? limit : total;
+  }
+
+  residentBytes(): number {
+    return process.memoryUsage.rss();
+  }
+
+  cpuSeconds(): number {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1e6;
+  }
+
+  collectGarbage(): number | null {
+    if (globalThis.gc === undefined) return null;
+    const before = performance.now();
+    globalThis.gc();
+    return performance.now() - before;
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * What a connection may be told as `-ERR`, whether it ends the connection, and as what the end is then recorded. The
+ * table is closed: clients compare these texts, and some close on any text they don't know.
+ *
+ * Source: nats-server 2.15, docs.nats.io/reference/reference-protocols/nats-protocol (+OK/ERR).
+ */
+
+/** Why a connection ended, as /connz shows it. */
+export type ClosedReason =
+  | 'Client Closed'
+  | 'Authentication Timeout'
+  | 'Authentication Failure'
+  | 'Slow Consumer (Pending Bytes)'
+  | 'Slow Consumer (Write Deadline)'
+  | 'Write Error'
+  | 'Read Error'
+  | 'Parse Error'
+  | 'Stale Connection'
+  | 'Protocol Violation'
+  | 'Bad Client Protocol Version'
+  | 'Incorrect Port'
+  | 'Maximum Connections Exceeded'
+  | 'Maximum Message Payload Exceeded'
+  | 'Maximum Control Line Exceeded'
+  | 'Maximum Subscriptions Exceeded'
+  | 'Server Shutdown'
+  | 'No Responders Requires Headers'
+  | 'Duplicate Remote LeafNode Connection'
+  | 'Minimum Version Required'
+  | 'Cluster Names Identical';
+
+/** A fixed `-ERR` text; `closes` is null when the connection stays. */
+export interface PeerError {
+  readonly text: string;
+  readonly closes: ClosedReason | null;
+}
+
+type PeerErrorName =
+  | 'unknownOperation'
+  | 'authorizationViolation'
+  | 'authenticationTimeout'
+  | 'maximumPayload'
+  | 'maximumControlLine'
+  | 'maximumConnections'
+  | 'maximumSubscriptions'
+  | 'staleConnection'
+  | 'invalidProtocol'
+  | 'noRespondersNeedHeaders'
+  | 'invalidSubject'
+  | 'invalidPublishSubject';
+
+export const PeerErrors: Readonly<Record<PeerErrorName, PeerError>> = {
+  unknownOperation: { text: 'Unknown Protocol Operation', closes: 'Parse Error' },
+  authorizationViolation: { text: 'Authorization Violation', closes: 'Authentication Failure' },
+  authenticationTimeout: { text: 'Authentication Timeout', closes: 'Authentication Timeout' },
+  maximumPayload: { text: 'Maximum Payload Violation', closes: 'Maximum Message Payload Exceeded' },
+  maximumControlLine: { text: 'maximum control line exceeded', closes: 'Maximum Control Line Exceeded' },
+  maximumConnections: { text: 'maximum connections exceeded', closes: 'Maximum Connections Exceeded' },
+  maximumSubscriptions: { text: 'maximum subscriptions exceeded', closes: null },
+  staleConnection: { text: 'Stale Connection', closes: 'Stale Connection' },
+  invalidProtocol: { text: 'invalid client protocol', closes: 'Bad Client Protocol Version' },
+  noRespondersNeedHeaders: {
+    text: 'no responders requires headers support',
+    closes: 'No Responders Requires Headers',
+  },
+  invalidSubject: { text: 'Invalid Subject', closes: null },
+  invalidPublishSubject: { text: 'Invalid Publish Subject', closes: null },
+};
+
+export function publishViolation(subject: string): PeerError {
+  return { text: `Permissions Violation for Publish to "${subject}"`, closes: null };
+}
+
+export function replyViolation(reply: string): PeerError {
+  return { text: `Permissions Violation for Publish with Reply of "${reply}"`, closes: null };
+}
+
+export function subscriptionViolation(subject: string, queueGroup: string): PeerError {
+  const queue = queueGroup === '' ? '' : ` using queue "${queueGroup}"`;
+  return { text: `Permissions Violation for Subscription to "${subject}"${queue}`, closes: null };
+}
+
+export function tooManyTokens(subject: string): PeerError {
+  return { text: `Permissions Violation for Subscription to "${subject}", too many tokens`, closes: null };
+}

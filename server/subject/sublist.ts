@@ -1,0 +1,173 @@
+/**
+ * The subscriptions of one account, and who of them receives a subject.
+ *
+ *     subject's bytes ─► match cache ─hit─► Receivers
+ *                             └─miss─► literal table (one hash) + wildcard trie (token by token) ─► Receivers
+ *
+ * Literal and wildcard subscriptions are kept apart: most subscriptions are literal (inboxes, device commands), and one
+ * hash finds them without a node per token.
+ */
+
+import { KeyTable } from './key-table.ts';
+import { MatchCache } from './match-cache.ts';
+import { Receivers } from './receivers.ts';
+import { hashBytes, hashText } from './subject-hash.ts';
+import type { Subscription } from './subscription.ts';
+import { pushFront, unlink, WildcardTrie } from './wildcard-trie.ts';
+
+const DOT = 0x2e;
+
+export interface SublistStatistics {
+  readonly subscriptions: number;
+  readonly cacheEntries: number;
+  readonly inserts: number;
+  readonly removes: number;
+  readonly matches: number;
+  readonly cacheHits: number;
+  readonly fanoutMax: number;
+  readonly fanoutTotal: number;
+  readonly fanoutEntries: number;
+}
+
+export class Sublist {
+  private readonly seed: number;
+  /** The first subscription of each literal subject; the others hang on it. */
+  private readonly literals = new KeyTable<Subscription>();
+  private readonly patterns: WildcardTrie;
+  private readonly cache: MatchCache | null;
+  private literalCount = 0;
+  private inserts = 0;
+  private removes = 0;
+  private matches = 0;
+  private cacheHits = 0;
+
+  constructor(seed: number, options: { cached: boolean } = { cached: true }) {
+    this.seed = seed;
+    this.patterns = new WildcardTrie(seed);
+    this.cache = options.cached ? new MatchCache(seed) : null;
+  }
+
+  get size(): number {
+    return this.literalCount + this.patterns.size;
+  }
+
+  /** Adds a subscription whose subject is valid. */
+  insert(subscription: Subscription): void {
+    const subject = subscription.key;
+    subscription.hash = hashText(subject, this.seed);
+    this.inserts++;
+    if (hasWildcard(subject)) {
+      this.patterns.insert(subscription);
+      this.dropPattern(subject);
+      return;
+    }
+    const first = this.literals.find(subject, subscription.hash);
+    pushFront(first, subscription);
+    if (first === null) this.literals.add(subscription);
+    else this.literals.replace(subscription);
+    this.literalCount++;
+    this.cache?.dropLiteral(subscription.hash);
+  }
+
+  /** Removes a subscription that was inserted and not yet removed. */
+  remove(subscription: Subscription): void {
+    const subject = subscription.key;
+    this.removes++;
+    if (hasWildcard(subject)) {
+      this.patterns.remove(subscription);
+      this.dropPattern(subject);
+      return;
+    }
+    const first = this.literals.find(subject, subscription.hash);
+    const rest = unlink(first, subscription);
+    if (rest === null) this.literals.remove(subject, subscription.hash);
+    else if (rest !== first) this.literals.replace(rest);
+    this.literalCount--;
+    this.cache?.dropLiteral(subscription.hash);
+  }
+
+  /**
+   * The receivers of the literal subject `buffer[start, end)`. Uses `scratch` when the answer is not cached: it stands
+   * until the next match with the same scratch.
+   */
+  match(buffer: Uint8Array, start: number, end: number, scratch: Receivers): Receivers {
+    this.matches++;
+    const hash = hashBytes(buffer, start, end, this.seed);
+    const { cache } = this;
+    if (cache !== null) {
+      const cached = cache.find(buffer, start, end, hash);
+      if (cached !== null) {
+        this.cacheHits++;
+        return cached;
+      }
+    }
+    scratch.clear();
+    if (hasEmptyToken(buffer, start, end)) return scratch;
+    if (this.literalCount > 0) {
+      const first = this.literals.findBytes(buffer, start, end, hash);
+      if (first !== null) scratch.addChain(first);
+    }
+    this.patterns.match(buffer, start, end, scratch);
+    if (cache !== null) cache.missed(buffer, start, end, hash, scratch);
+    return scratch;
+  }
+
+  /** Whether anybody would receive the subject. */
+  hasInterest(subject: string): boolean {
+    const bytes = Buffer.from(subject, 'latin1');
+    return this.match(bytes, 0, bytes.length, new Receivers()).count > 0;
+  }
+
+  /** Every subscription, in no order; what changes meanwhile may be seen or not. */
+  *subscriptions(): Generator<Subscription> {
+    for (const first of this.literals.entries()) {
+      for (let each: Subscription | null = first; each !== null; each = each.next) yield each;
+    }
+    yield* this.patterns.subscriptions();
+  }
+
+  statistics(): SublistStatistics {
+    const fanout = this.cache?.fanout() ?? { max: 0, total: 0, entries: 0 };
+    return {
+      subscriptions: this.size,
+      cacheEntries: this.cache?.size ?? 0,
+      inserts: this.inserts,
+      removes: this.removes,
+      matches: this.matches,
+      cacheHits: this.cacheHits,
+      fanoutMax: fanout.max,
+      fanoutTotal: fanout.total,
+      fanoutEntries: fanout.entries,
+    };
+  }
+
+  private dropPattern(pattern: string): void {
+    if (this.cache === null) return;
+    const dot = pattern.indexOf('.');
+    const token = dot < 0 ? pattern : pattern.slice(0, dot);
+    this.cache.dropPattern(token === '*' || token === '>' ? null : hashText(token, this.seed));
+  }
+}
+
+/** A subject with an empty token reaches nobody, not even `>`. */
+function hasEmptyToken(buffer: Uint8Array, start: number, end: number): boolean {
+  let previous = DOT;
+  for (let i = start; i < end; i++) {
+    const c = buffer[i] as number;
+    if (c === DOT && previous === DOT) return true;
+    previous = c;
+  }
+  return previous === DOT;
+}
+
+/** Whether a token of the subject is `*` or `>`; `a*` and `>b` are ordinary tokens. */
+function hasWildcard(subject: string): boolean {
+  for (let i = 0; i < subject.length; i++) {
+    const c = subject.charCodeAt(i);
+    if (c !== 0x2a && c !== 0x3e) continue;
+    const startsToken = i === 0 || subject.charCodeAt(i - 1) === 0x2e;
+    const endsToken = i + 1 === subject.length || subject.charCodeAt(i + 1) === 0x2e;
+    if (startsToken && endsToken) return true;
+  }
+  return false;
+}

@@ -1,0 +1,5 @@
+/** The core protocol: transcripts below core/, described in FORMAT.txt. */
+import { join } from 'node:path';
+import { runTranscripts } from './run-transcripts.ts';
+
+runTranscripts(join(import.meta.dirname, 'core'));

@@ -70,13 +70,11 @@ export class Account {
   route(message: Message): boolean {
     const scratch = (this.scratches[this.depth] ??= new Receivers());
     this.depth++;
-    const receivers = this.sublist.match(
-      message.destination,
-      message.destinationStart,
-      message.destinationEnd,
-      scratch,
-    );
-    const { plain, groups } = receivers;
+    const { destination } = message;
+    const { plain, groups } =
+      destination === null
+        ? this.sublist.match(message.subject, message.subjectStart, message.subjectEnd, scratch)
+        : this.sublist.match(destination, message.destinationStart, message.destinationEnd, scratch);
     let delivered = false;
     for (let i = 0; i < plain.length; i++) {
       const subscription = plain[i] as Subscription;

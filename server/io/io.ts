@@ -74,9 +74,12 @@ export interface FileHandle {
     position: number,
     done: (error: IoError | null, read: number) => void,
   ): void;
+  /** The blocking form of `read`, for start-up; the bytes read. */
+  readNow(buffer: Uint8Array, offset: number, length: number, position: number): number;
   /** The data written so far is on the device when `done` runs without an error. */
   sync(done: Done): void;
   close(done: Done): void;
+  closeNow(): void;
 }
 
 export interface FileStatus {
@@ -91,6 +94,7 @@ export interface Disk {
   makeDirectoryNow(path: string): void;
   /** `null` when nothing is there. */
   statusNow(path: string): FileStatus | null;
+  openNow(path: string, mode: OpenMode): FileHandle;
   /** Bytes that an unprivileged process may still write on the file system of `path`. */
   freeBytesNow(path: string): number;
 

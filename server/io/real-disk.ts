@@ -49,12 +49,20 @@ class RealFile implements FileHandle {
     fs.read(this.descriptor, buffer, offset, length, position, done);
   }
 
+  readNow(buffer: Uint8Array, offset: number, length: number, position: number): number {
+    return fs.readSync(this.descriptor, buffer, offset, length, position);
+  }
+
   sync(done: Done): void {
     fs.fdatasync(this.descriptor, done);
   }
 
   close(done: Done): void {
     fs.close(this.descriptor, (error) => done(error ?? null));
+  }
+
+  closeNow(): void {
+    fs.closeSync(this.descriptor);
   }
 }
 
@@ -74,6 +82,10 @@ export class RealDisk implements Disk {
   statusNow(file: string): FileStatus | null {
     const status = fs.statSync(file, { throwIfNoEntry: false });
     return status === undefined ? null : { bytes: status.size, isDirectory: status.isDirectory() };
+  }
+
+  openNow(file: string, mode: OpenMode): FileHandle {
+    return new RealFile(fs.openSync(file, OPEN_FLAGS[mode], FILE_MODE));
   }
 
   freeBytesNow(file: string): number {

@@ -90,13 +90,48 @@ export class ClientParser extends OperationReader {
   private parseOperation(buffer: Buffer, at: number, end: number): number {
     const first = buffer[at] as number;
     if (first === 0x50 && at + 4 <= end && buffer[at + 1] === 0x55 && buffer[at + 2] === 0x42) {
-      if (isBlank(buffer[at + 3] as number)) return this.parsePublish(buffer, at, at + 4, end, false);
+      if (buffer[at + 3] === SPACE) return this.parsePlainPublish(buffer, at, end);
     } else if (first === 0x48 && at + 5 <= end && buffer[at + 1] === 0x50 && buffer[at + 2] === 0x55) {
       if (buffer[at + 3] === 0x42 && isBlank(buffer[at + 4] as number)) {
         return this.parsePublish(buffer, at, at + 5, end, true);
       }
     }
     return this.parseSlow(buffer, at, end);
+  }
+
+  /**
+   * `PUB subject size CR LF` in its usual form: single blanks, no reply. One pass over the line; anything else goes to
+   * `parsePublish`.
+   */
+  private parsePlainPublish(buffer: Buffer, at: number, end: number): number {
+    const subjectStart = at + 4;
+    let i = subjectStart;
+    while (i < end && (buffer[i] as number) > SPACE) i++;
+    const subjectEnd = i;
+    const sizeStart = ++i;
+    let size = 0;
+    let digit = 0;
+    while (i < end && (digit = (buffer[i] as number) - 0x30) >= 0 && digit <= 9) {
+      size = size * 10 + digit;
+      i++;
+    }
+    const usual =
+      i + 1 < end &&
+      buffer[subjectEnd] === SPACE &&
+      buffer[i] === CR &&
+      buffer[i + 1] === LF &&
+      subjectEnd > subjectStart &&
+      i > sizeStart &&
+      i - sizeStart <= DIGITS_MAX &&
+      i - subjectStart <= this.limits.maxControlLineBytes;
+    if (!usual) return this.parsePublish(buffer, at, subjectStart, end, false);
+    const { message } = this;
+    message.setSubject(buffer, subjectStart, subjectEnd);
+    message.replyStart = 0;
+    message.replyEnd = 0;
+    message.setBody(buffer, i + 2, i + 2, i + 2 + size);
+    message.tailStart = sizeStart;
+    return this.finishPublish(buffer, at, i + 2 + size, end);
   }
 
   /**

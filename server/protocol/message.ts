@@ -24,7 +24,8 @@ export class Message {
   subject: Buffer = NOTHING;
   subjectStart = 0;
   subjectEnd = 0;
-  destination: Buffer = NOTHING;
+  /** `null`: the subject is the destination. */
+  destination: Buffer | null = null;
   destinationStart = 0;
   destinationEnd = 0;
   reply: Buffer = NOTHING;
@@ -68,12 +69,12 @@ export class Message {
     return this.reply.toString('latin1', this.replyStart, this.replyEnd);
   }
 
-  /** Sets subject and destination. */
+  /** Sets the subject, which is the destination too. */
   setSubject(buffer: Buffer, start: number, end: number): void {
     this.subject = buffer;
     this.subjectStart = start;
     this.subjectEnd = end;
-    this.setDestination(buffer, start, end);
+    this.destination = null;
   }
 
   /** Sets the destination of a message that shows another subject. */

@@ -21,7 +21,7 @@ const RECEIVERS_MAX = 262_144;
 const GENERATIONS = 1024;
 const DOT = 0x2e;
 
-interface CacheEntry {
+export interface CacheEntry {
   readonly hash: number;
   readonly bytes: Uint8Array;
   readonly receivers: Receivers;
@@ -44,10 +44,10 @@ export class MatchCache {
     this.seed = seed;
   }
 
-  find(buffer: Uint8Array, start: number, end: number, hash: number): Receivers | null {
+  find(buffer: Uint8Array, start: number, end: number, hash: number): CacheEntry | null {
     const entry = this.entries[slotOf(hash, this.mask)] as CacheEntry | null;
     if (entry === null || entry.hash !== hash || !this.isCurrent(entry)) return null;
-    return bytesEqual(entry.bytes, buffer, start, end) ? entry.receivers : null;
+    return bytesEqual(entry.bytes, buffer, start, end) ? entry : null;
   }
 
   /** Tells of a miss: keeps a copy of the answer if the same subject was missed before. */
@@ -152,7 +152,8 @@ function emptyEntries(length: number): (CacheEntry | null)[] {
   return entries;
 }
 
-function bytesEqual(bytes: Uint8Array, buffer: Uint8Array, start: number, end: number): boolean {
+/** Whether `bytes` is exactly `buffer[start, end)`. */
+export function bytesEqual(bytes: Uint8Array, buffer: Uint8Array, start: number, end: number): boolean {
   const length = end - start;
   if (bytes.length !== length) return false;
   for (let i = 0; i < length; i++) if (bytes[i] !== buffer[start + i]) return false;

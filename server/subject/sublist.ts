@@ -9,13 +9,15 @@
  */
 
 import { KeyTable } from './key-table.ts';
-import { MatchCache } from './match-cache.ts';
+import { bytesEqual, MatchCache } from './match-cache.ts';
 import { Receivers } from './receivers.ts';
 import { hashBytes, hashText } from './subject-hash.ts';
 import type { Subscription } from './subscription.ts';
 import { pushFront, unlink, WildcardTrie } from './wildcard-trie.ts';
 
 const DOT = 0x2e;
+const NO_SUBJECT = new Uint8Array(0);
+const NOBODY = new Receivers();
 
 export interface SublistStatistics {
   readonly subscriptions: number;
@@ -35,6 +37,9 @@ export class Sublist {
   private readonly literals = new KeyTable<Subscription>();
   private readonly patterns: WildcardTrie;
   private readonly cache: MatchCache | null;
+  /** The last answer from the cache, until any subscription comes or goes: publishers repeat themselves. */
+  private lastSubject: Uint8Array = NO_SUBJECT;
+  private lastReceivers: Receivers = NOBODY;
   private literalCount = 0;
   private inserts = 0;
   private removes = 0;
@@ -56,6 +61,7 @@ export class Sublist {
     const subject = subscription.key;
     subscription.hash = hashText(subject, this.seed);
     this.inserts++;
+    this.forgetLast();
     if (hasWildcard(subject)) {
       this.patterns.insert(subscription);
       this.dropPattern(subject);
@@ -73,6 +79,7 @@ export class Sublist {
   remove(subscription: Subscription): void {
     const subject = subscription.key;
     this.removes++;
+    this.forgetLast();
     if (hasWildcard(subject)) {
       this.patterns.remove(subscription);
       this.dropPattern(subject);
@@ -92,13 +99,19 @@ export class Sublist {
    */
   match(buffer: Uint8Array, start: number, end: number, scratch: Receivers): Receivers {
     this.matches++;
+    if (bytesEqual(this.lastSubject, buffer, start, end)) {
+      this.cacheHits++;
+      return this.lastReceivers;
+    }
     const hash = hashBytes(buffer, start, end, this.seed);
     const { cache } = this;
     if (cache !== null) {
       const cached = cache.find(buffer, start, end, hash);
       if (cached !== null) {
         this.cacheHits++;
-        return cached;
+        this.lastSubject = cached.bytes;
+        this.lastReceivers = cached.receivers;
+        return cached.receivers;
       }
     }
     scratch.clear();
@@ -139,6 +152,11 @@ export class Sublist {
       fanoutTotal: fanout.total,
       fanoutEntries: fanout.entries,
     };
+  }
+
+  private forgetLast(): void {
+    this.lastSubject = NO_SUBJECT;
+    this.lastReceivers = NOBODY;
   }
 
   private dropPattern(pattern: string): void {

@@ -17,7 +17,7 @@ const LOG_LINES_SHOWN = 8;
 const PIECE_PAUSE_MS = 20;
 
 /** What the player needs of a server. */
-export type PlayedServer = Pick<RunningServer, 'address' | 'signal' | 'log' | 'target'>;
+export type PlayedServer = Pick<RunningServer, 'address' | 'listening' | 'signal' | 'log' | 'target'>;
 
 export interface PlayOptions {
   /** Everything sent is cut into pieces of that size. */
@@ -95,6 +95,7 @@ class Player {
    */
   async assertNothingLeft(path: string): Promise<void> {
     for (const [name, client] of this.#clients) {
+      if (client.hungUp) continue;
       const { unread } = client;
       if (unread.length > 0) throw new TranscriptFailure(`${path}: at its end ${name} still has ${shown(unread)}`);
       if (!this.#served.has(client) || client.ended) continue;
@@ -117,7 +118,7 @@ class Player {
   async #client(name: string, action: Action): Promise<WireClient> {
     const existing = this.#clients.get(name);
     if (existing !== undefined) return existing;
-    const client = await dial(this.#server.address(action.kind === 'dial' ? action.listener : 'client'));
+    const client = await dial(await this.#server.listening(action.kind === 'dial' ? action.listener : 'client'));
     this.#clients.set(name, client);
     if (!OWN_GREETING.has(action.kind)) await this.#expectInfo(client, {});
     return client;
@@ -177,7 +178,7 @@ class Player {
   }
 
   async #assertRefused(): Promise<void> {
-    const client = await dial(this.#server.address()).catch((error: NodeJS.ErrnoException) => error.code);
+    const client = await dial(this.#server.address).catch((error: NodeJS.ErrnoException) => error.code);
     if (client === 'ECONNREFUSED') return;
     if (typeof client === 'object') await client.close();
     throw new Error('expected the connection to be refused');

@@ -86,7 +86,8 @@ beforeAll(async () => {
   await once(parrot, 'listening');
   const { port } = parrot.address() as AddressInfo;
   const target = { name: 'petiole', version: '0', command: [] } as const;
-  played = { address: () => ({ host: '127.0.0.1', port }), signal: () => {}, log: '', target };
+  const address = { host: '127.0.0.1', port };
+  played = { address, listening: () => Promise.resolve(address), signal: () => {}, log: '', target };
 });
 
 afterAll(() => parrot.close());

@@ -88,12 +88,12 @@ class Reader {
 
   transcript(): Transcript {
     const { title, flags, ownServer, split, only, refused, steps } = this;
-    const config = this.config.length > 0 ? this.config.join('\n') : undefined;
+    const config = this.config.length > 0 ? decoded(this.config.join('\n')) : undefined;
     return { title, config, flags, ownServer, split, only, refused, steps };
   }
 
   read(source: string, line: number): void {
-    if (line === 1 && source.startsWith('# ')) this.title = Buffer.from(source.slice(2), 'latin1').toString('utf8');
+    if (line === 1 && source.startsWith('# ')) this.title = decoded(source.slice(2));
     if (source.startsWith('#') || source === '') return;
     if (source.startsWith('  ')) this.config.push(source.slice(2));
     else if (!this.#readHead(source)) this.#readStep(source, line);
@@ -153,12 +153,12 @@ function parseAction(verb: string, rest: string): Action {
       return { kind: 'send-piece', text: parseText(rest) };
     case '<':
       return rest.startsWith('INFO {')
-        ? { kind: 'expect-info', pattern: JSON.parse(rest.slice(5)) as InfoPattern }
+        ? { kind: 'expect-info', pattern: JSON.parse(decoded(rest.slice(5))) as InfoPattern }
         : { kind: 'expect', text: parseText(rest) };
     case '<?':
       return { kind: 'expect-any-order', texts: [parseText(rest)] };
     case 'connects':
-      return { kind: 'connect', options: rest === '' ? {} : (JSON.parse(rest) as Record<string, unknown>) };
+      return { kind: 'connect', options: rest === '' ? {} : (JSON.parse(decoded(rest)) as Record<string, unknown>) };
     case 'dials':
       return { kind: 'dial', listener: rest as ListenerKind };
     default: {
@@ -167,6 +167,11 @@ function parseAction(verb: string, rest: string): Action {
       return { kind };
     }
   }
+}
+
+/** What is no bytes on the wire is read as UTF-8. */
+function decoded(latin1: string): string {
+  return Buffer.from(latin1, 'latin1').toString('utf8');
 }
 
 function parseOnly(value: string): TargetName {

@@ -155,13 +155,21 @@ export class RunningServer {
     return this.#child.exitCode;
   }
 
-  /** Where it listens for this kind of peer, by the line of its log that says so. */
-  address(kind: ListenerKind = 'client'): ServerAddress {
-    const found = LISTENING[kind].exec(this.#log);
-    if (found?.[1] === undefined || found[2] === undefined) {
-      throw new Error(`${this.target.name} does not listen for ${kind}:\n${this.#log}`);
-    }
-    return { host: found[1], port: Number(found[2]) };
+  /** Where it listens for clients. */
+  get address(): ServerAddress {
+    const found = this.#listening('client');
+    if (found === null) throw new Error(`${this.target.name} does not listen:\n${this.#log}`);
+    return found;
+  }
+
+  /** Where it listens for this kind of peer; some listeners open, and are logged, only after the server is ready. */
+  async listening(kind: ListenerKind): Promise<ServerAddress> {
+    return until(() => this.#listening(kind), `${this.target.name} to listen for ${kind}`);
+  }
+
+  #listening(kind: ListenerKind): ServerAddress | null {
+    const [, host, port] = LISTENING[kind].exec(this.#log) ?? [];
+    return host === undefined ? null : { host, port: Number(port) };
   }
 
   signal(name: NodeJS.Signals): void {

@@ -50,6 +50,7 @@ export class WireClient {
   readonly #socket: Socket;
   readonly #received: ReceivedBytes = new ReceivedBytes();
   #ended = false;
+  #hungUp = false;
   #wake: () => void = () => {};
 
   constructor(socket: Socket) {
@@ -71,6 +72,11 @@ export class WireClient {
   /** The server has closed the connection; unread bytes may remain. */
   get ended(): boolean {
     return this.#ended;
+  }
+
+  /** We have closed the connection: what the server said meanwhile matters to nobody. */
+  get hungUp(): boolean {
+    return this.#hungUp;
   }
 
   /** A copy of the bytes that nobody has expected yet. */
@@ -165,6 +171,7 @@ export class WireClient {
 
   /** Hangs up and waits until the server has closed its side too, so that its subscriptions are gone or going. */
   async close(): Promise<void> {
+    this.#hungUp = true;
     if (this.#socket.destroyed) return;
     this.#socket.resume();
     this.#socket.end();

@@ -178,7 +178,7 @@ class Player {
   }
 
   async #assertRefused(): Promise<void> {
-    const client = await dial(this.#server.address).catch((error: NodeJS.ErrnoException) => error.code);
+    const client = await dial(this.#server.address()).catch((error: NodeJS.ErrnoException) => error.code);
     if (client === 'ECONNREFUSED') return;
     if (typeof client === 'object') await client.close();
     throw new Error('expected the connection to be refused');

@@ -87,7 +87,7 @@ beforeAll(async () => {
   const { port } = parrot.address() as AddressInfo;
   const target = { name: 'petiole', version: '0', command: [] } as const;
   const address = { host: '127.0.0.1', port };
-  played = { address, listening: () => Promise.resolve(address), signal: () => {}, log: '', target };
+  played = { address: () => address, listening: () => Promise.resolve(address), signal: () => {}, log: '', target };
 });
 
 afterAll(() => parrot.close());

@@ -15,15 +15,15 @@ describe.each(targets)('$name $version', (target) => {
   test('starts where it is told to', async () => {
     const port = await freePort();
     const server = await start(target, { flags: ['-p', String(port)] });
-    expect(server.address).toEqual({ host: '127.0.0.1', port });
-    const client = await dial(server.address);
+    expect(server.address()).toEqual({ host: '127.0.0.1', port });
+    const client = await dial(server.address());
     expect(await client.line()).toMatch(/^INFO \{/);
     await client.close();
   });
 
   test('two at once have ports and processes of their own', async () => {
     const [a, b] = await Promise.all([start(target), start(target)]);
-    expect(a.address.port).not.toBe(b.address.port);
+    expect(a.address().port).not.toBe(b.address().port);
     expect(a.pid).not.toBe(b.pid);
   });
 
@@ -31,7 +31,7 @@ describe.each(targets)('$name $version', (target) => {
     const server = await start(target);
     await server.stop();
     expect(server.exited).toBe(true);
-    await expect(dial(server.address)).rejects.toThrow('ECONNREFUSED');
+    await expect(dial(server.address())).rejects.toThrow('ECONNREFUSED');
   });
 
   test('takes flags: the pid file names its process', async () => {

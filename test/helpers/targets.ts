@@ -156,7 +156,7 @@ export class RunningServer {
   }
 
   /** Where it listens for clients. */
-  get address(): ServerAddress {
+  address(): ServerAddress {
     const found = this.#listening('client');
     if (found === null) throw new Error(`${this.target.name} does not listen:\n${this.#log}`);
     return found;

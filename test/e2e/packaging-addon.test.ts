@@ -1,7 +1,7 @@
 /** The SQLite addon inside a single executable: unpacked where it may be, loaded, and found again. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 const root = join(import.meta.dirname, '../..');
@@ -20,7 +20,6 @@ let folder: string;
 let executable: string;
 
 beforeAll(() => {
-  // In dist and not in /tmp: some tests take /tmp away.
   mkdirSync(dist, { recursive: true });
   folder = mkdtempSync(join(dist, 'packaging-addon-'));
   executable = join(folder, 'petiole');
@@ -53,18 +52,17 @@ describe('the addon in the executable', () => {
   });
 
   it.skipIf(!canMount)('needs neither /tmp nor /dev/shm to be writable', () => {
-    const mounts = 'mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm';
-    expect(run(mounted(mounts, [executable, makeStore()]))).toEqual({ answer: 42 });
+    const store = makeStore();
+    expect(runMounted({ '/tmp': 'ro', '/dev/shm': 'ro' }, join('/mnt', basename(store)))).toEqual({ answer: 42 });
+    expect(readdirSync(store)).toEqual([`petiole-addon-${uid}`]);
   });
 
   it.skipIf(!canMount)('passes over a place that is mounted noexec', () => {
-    const mounts = 'mount -t tmpfs -o noexec none /dev/shm && mount -t tmpfs none /tmp';
-    expect(run(mounted(mounts, [executable]))).toEqual({ answer: 42 });
+    expect(runMounted({ '/dev/shm': 'noexec', '/tmp': 'exec' })).toEqual({ answer: 42 });
   });
 
   it.skipIf(!canMount)('says where it tried and why, when no place serves', () => {
-    const mounts = 'mount -t tmpfs -o noexec none /dev/shm && mount -t tmpfs -o ro none /tmp';
-    const { code, tried = [] } = run(mounted(mounts, [executable, '/proc']), {});
+    const { code, tried = [] } = runMounted({ '/dev/shm': 'noexec', '/tmp': 'ro' }, '/proc');
     expect(code).toBe('ADDON_NOT_LOADED');
     expect(tried.map(({ place }) => place)).toEqual(['/proc', '/dev/shm', '/tmp']);
     expect(tried[1]?.reason).toMatch(/failed to map segment/);
@@ -78,14 +76,19 @@ function makeStore(): string {
   return store;
 }
 
-/** The command in a mount namespace of its own, after these mounts. */
-function mounted(mounts: string, command: readonly string[]): string[] {
-  return ['unshare', '-m', 'sh', '-c', `${mounts} && exec "$@"`, 'sh', ...command];
+/**
+ * The executable's answer where these folders, for it alone, are empty file systems mounted with these options. It
+ * sees its own folder as /mnt, because that may be inside one of them.
+ */
+function runMounted(mounts: Readonly<Record<string, string>>, ...args: readonly string[]): Answer {
+  const steps = [
+    'mount --bind "$0" /mnt',
+    ...Object.entries(mounts).map(([place, options]) => `mount -t tmpfs -o ${options} none ${place}`),
+    'exec /mnt/petiole "$@"',
+  ];
+  return run(['unshare', '-m', 'sh', '-c', steps.join(' && '), folder, ...args], { PATH: process.env['PATH'] });
 }
 
-function run([program = '', ...args]: readonly string[], environment?: Record<string, string>): Answer {
-  // The search path is for `unshare`: an empty one finds nothing.
-  const path = program === 'unshare' ? { PATH: process.env['PATH'] } : {};
-  const env = environment === undefined ? process.env : { ...path, ...environment };
+function run([program = '', ...args]: readonly string[], env: NodeJS.ProcessEnv = process.env): Answer {
   return JSON.parse(execFileSync(program, args, { env, encoding: 'utf8' })) as Answer;
 }

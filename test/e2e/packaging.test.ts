@@ -5,7 +5,7 @@
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { absenceIsFailure, isAbsent, natsServer, startServer } from '../helpers/targets.ts';
 import type { RunningServer, Target } from '../helpers/targets.ts';
@@ -120,8 +120,9 @@ describe('the binary', () => {
 
   it.skipIf(!canMount)('runs where nothing may be written to /tmp', async () => {
     // Streams will load the addon from elsewhere (packaging-addon.test.ts); the core needs no place at all.
-    const mount = 'mount -t tmpfs -o ro none /tmp && exec "$@"';
-    const command = ['unshare', '-m', 'sh', '-c', mount, 'sh', binary];
+    // It sees its own folder as /mnt, because that may be inside /tmp.
+    const mount = 'mount --bind "$0" /mnt && mount -t tmpfs -o ro none /tmp && exec /mnt/petiole "$@"';
+    const command = ['unshare', '-m', 'sh', '-c', mount, dirname(binary)];
     const server = await started({ name: 'petiole', version: 'without /tmp', command });
     expect(server.ready).toBe(true);
   });

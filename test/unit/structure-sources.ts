@@ -1,5 +1,5 @@
 /** The project's own source files as the structure tests see them: path from the root, with slashes, and text. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
@@ -17,6 +17,7 @@ export function readSources(folders: readonly string[]): Sources {
 }
 
 function filesBelow(folder: string): string[] {
+  if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
   return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
 }

@@ -41,7 +41,7 @@ function registerAbsent({ name, absent }: AbsentTarget): void {
 }
 
 function registerTarget(target: Target, entries: readonly Entry[]): void {
-  console.info(`transcripts run against ${target.name} ${target.version}`);
+  console.info(`transcripts run against ${target.name} ${target.version} (${target.command.at(-1)})`);
   describe(`${target.name} ${target.version}`, () => {
     const servers = new OneServer(target);
     afterAll(() => servers.stop());

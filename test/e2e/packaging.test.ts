@@ -146,8 +146,30 @@ describe('the binary', () => {
   });
 });
 
-async function started(target: Target): Promise<RunningServer> {
-  const server = await startServer(target);
+describe('npm start', () => {
+  const command = ['node', join(root, 'tools/start.mjs')];
+
+  it('hands on flags and the exit code', () => {
+    const target: Target = { name: 'petiole', version: 'by npm start', command };
+    expect(run(target, '-v')).toMatchObject({ status: 0, stdout: 'nats-server: v2.15.2\n' });
+    expect(run(target, 'serve')).toMatchObject({ status: 1, stdout: '' });
+  });
+
+  it('hands on signals, and leaves the ports to a config file', async () => {
+    const target: Target = { name: 'petiole', version: 'by npm start', command };
+    const server = await started(target, 'max_payload: 2048\n');
+    const client = await dial(server.address());
+    await until(() => client.unread.includes('"max_payload":2048'), 'INFO');
+    expect(server.log).not.toContain('Starting http monitor');
+    server.signal('SIGTERM');
+    await until(() => server.exited, 'the server to exit');
+    expect(server.exitCode).toBe(0);
+    expect(server.log).toContain('Trapped "terminated" signal');
+  });
+});
+
+async function started(target: Target, config?: string): Promise<RunningServer> {
+  const server = await startServer(target, { config });
   onTestFinished(() => server.stop());
   return server;
 }

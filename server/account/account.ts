@@ -70,7 +70,7 @@ export class Account {
   route(message: Message): boolean {
     const scratch = (this.scratches[this.depth] ??= new Receivers());
     this.depth++;
-    const { destination } = message;
+    const { destination, queueGroups } = message;
     const { plain, groups } =
       destination === null
         ? this.sublist.match(message.subject, message.subjectStart, message.subjectEnd, scratch)
@@ -82,6 +82,7 @@ export class Account {
     }
     for (let i = 0; i < groups.length; i++) {
       const group = groups[i] as (typeof groups)[number];
+      if (queueGroups !== null && !queueGroups.includes(group.name)) continue;
       if (deliverToOne(group, message, this.fraction())) delivered = true;
     }
     const { links } = message;

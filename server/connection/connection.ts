@@ -154,7 +154,7 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
 
   writeStarted(): void {
     this.lastWriteMs = this.host.io.clock.monotonicMs();
-    this.writeDeadlineMs = this.lastWriteMs + this.host.limits.writeDeadlineMs;
+    this.writeDeadlineMs = this.lastWriteMs + this.writeLimitMs;
     // Usually the wheel already holds something earlier, so a busy connection moves its entry once per deadline.
     if (this.wheelSlot < 0 || this.dueMs > this.writeDeadlineMs) this.host.wheel.set(this, this.writeDeadlineMs);
   }
@@ -173,7 +173,10 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
       this.socket.destroy();
       return;
     }
-    if (this.writeDeadlineMs <= nowMs) this.writeDeadlinePassed();
+    if (this.writeDeadlineMs <= nowMs) {
+      if (this.waitsFurther(nowMs)) this.writeDeadlineMs = nowMs + this.writeLimitMs;
+      else this.writeDeadlinePassed();
+    }
     if (this.holdReviewMs <= nowMs) this.holdReviewMs = this.queue.reviewHolds() ? nowMs + HOLD_REVIEW_MS : NEVER;
     if (this.state === 'open') this.ownDeadlinePassed(nowMs);
     this.armDeadline();
@@ -187,10 +190,19 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
     if (due < NEVER) this.host.wheel.set(this, due);
   }
 
+  /** How long one write may take. */
+  protected get writeLimitMs(): number {
+    return this.host.limits.writeDeadlineMs;
+  }
+
+  /** A write takes longer than it may: whether to wait as long again instead of closing. */
+  protected waitsFurther(_nowMs: number): boolean {
+    return false;
+  }
+
   private writeDeadlinePassed(): void {
-    const { writeDeadlineMs } = this.host.limits;
     const pending = this.queue.pendingBytes;
-    this.host.slowConsumer(this, `WriteDeadline of ${writeDeadlineMs}ms exceeded with ${pending} total bytes.`);
+    this.host.slowConsumer(this, `WriteDeadline of ${this.writeLimitMs}ms exceeded with ${pending} total bytes.`);
     this.abort('Slow Consumer (Write Deadline)');
   }
 

@@ -41,6 +41,8 @@ export class Message {
   source: Sink | null = null;
   /** Who can be told to send less, when that is possible. */
   producer: Producer | null = null;
+  /** The only queue groups that may get it, when the server it came from has chosen them; `null`: any. */
+  queueGroups: readonly string[] | null = null;
   /** Links that have collected something for this message and send it once all receivers are known. */
   readonly links: LinkSink[] = [];
 

@@ -24,17 +24,11 @@ import type { Token } from './cursor.ts';
 import { fileErrorText } from './file-error.ts';
 import { Lexer } from './lexer.ts';
 import { ConfigError } from './tree.ts';
+import type { ConfigSources } from './sources.ts';
 import type { ConfigMap, ConfigNode, ConfigValue, Datetime, Place } from './tree.ts';
 
 export const VALUES_MAX = 1_000_000;
 export const INCLUDES_MAX = 1_000;
-
-/** Where text comes from besides the main file. */
-export interface ConfigSources {
-  /** The bytes of a file, or why it could not be read. */
-  readonly readFile: (path: string) => Uint8Array | Error;
-  readonly environment: Readonly<Record<string, string | undefined>>;
-}
 
 /** What one parse and all its includes share. */
 interface Budget {
@@ -53,7 +47,7 @@ export function parseConfigFile(path: string, sources: ConfigSources): ConfigMap
 
 function parseFile(path: string, budget: Budget, includedFrom: readonly string[]): ConfigMap {
   const bytes = budget.sources.readFile(path);
-  if (bytes instanceof Error) throw new ConfigError(fileErrorText(path, bytes), { cause: bytes });
+  if (!ArrayBuffer.isView(bytes)) throw new ConfigError(fileErrorText(path, bytes), { cause: bytes });
   return new Parser(bytes, path, budget, [...includedFrom, path]).parse();
 }
 

@@ -1,0 +1,54 @@
+/**
+ * Values as Go prints them, for messages that must read as nats-server's do.
+ */
+
+import { goType, isMap } from './tree.ts';
+import type { ConfigValue } from './tree.ts';
+
+const NAMED_ESCAPES: Readonly<Record<string, string>> = {
+  '\u0007': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
+  '"': '\\"',
+  '\\': '\\\\',
+};
+
+/** `%q`: in double quotes, what is not printable escaped. */
+export function goQuote(text: string): string {
+  const escaped = text.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
+    const named = NAMED_ESCAPES[character];
+    if (named !== undefined) return named;
+    const codePoint = character.codePointAt(0)!;
+    const hex = codePoint.toString(16);
+    if (codePoint < 0x80) return `\\x${hex.padStart(2, '0')}`;
+    if (codePoint >= 0xdc80 && codePoint <= 0xdcff) return `\\x${hex.slice(-2)}`;
+    return codePoint < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+  });
+  return `"${escaped}"`;
+}
+
+/** `%v` of a value of the configuration; inside maps and arrays the values and not, as Go would, their addresses. */
+export function goValue(value: ConfigValue): string {
+  if (typeof value === 'number') return goFloat(value);
+  if (typeof value !== 'object') return String(value);
+  if (Array.isArray(value)) return `[${value.map((node) => goValue(node.value)).join(' ')}]`;
+  if (isMap(value)) return `map[${[...value].map(([key, node]) => `${key}:${goValue(node.value)}`).join(' ')}]`;
+  return value.datetime.replace('T', ' ').replace('Z', ' +0000 UTC');
+}
+
+/** `%s`, which Go marks when the value is no string. */
+export function goString(value: ConfigValue): string {
+  return typeof value === 'string' ? value : `%!s(${goType(value)}=${goValue(value)})`;
+}
+
+/** A float in the shorter of plain and scientific notation; Go changes over earlier than JavaScript. */
+function goFloat(value: number): string {
+  const [, digits = '', exponent = ''] = /^(.*)e([+-]\d+)$/.exec(value.toExponential()) ?? [];
+  const power = Number(exponent);
+  if (value === 0 || (power >= -4 && power < 6)) return String(value);
+  return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, '0')}`;
+}

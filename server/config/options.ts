@@ -1,0 +1,188 @@
+/**
+ * What the configuration comes to: every option petiole has, in its natural unit, with defaults filled in. Everything
+ * that starts or runs reads these values; nothing but this folder looks at config files or flags.
+ *
+ * Units are in the names; durations are milliseconds with a fraction (`durationNs` gives nanoseconds to show). Subjects
+ * and queue groups are strings of bytes, as the rest of the server holds them; names and passwords are ordinary text.
+ */
+
+export type WriteTimeoutPolicy = 'default' | 'close' | 'retry';
+
+export interface ServerOptions {
+  /** The config file as it was named; '' without one. */
+  readonly configFile: string;
+  /** `sha256:…` of what the file says; '' without one. */
+  readonly configDigest: string;
+
+  /** '' stands for the server's id. */
+  readonly serverName: string;
+  readonly host: string;
+  /** 0 asks for any free port. */
+  readonly port: number;
+  readonly clientAdvertise: string;
+  readonly monitorHost: string;
+  /** null means no monitoring, 0 any free port. */
+  readonly monitorPort: number | null;
+  /** Begins with `/` and does not end with one, unless it is `/` alone. */
+  readonly monitorBasePath: string;
+
+  /** Negative refuses every client. */
+  readonly maxConnections: number;
+  /** Of one connection; 0 means no limit. */
+  readonly maxSubscriptions: number;
+  /** 0 means no limit. */
+  readonly maxSubscriptionTokens: number;
+  readonly maxControlLineBytes: number;
+  readonly maxPayloadBytes: number;
+  readonly maxPendingBytes: number;
+  readonly maxClosedClients: number;
+  readonly pingIntervalMs: number;
+  readonly maxPingsOut: number;
+  readonly writeDeadlineMs: number;
+  readonly writeTimeoutPolicy: WriteTimeoutPolicy;
+  readonly stallsFastProducers: boolean;
+  readonly lameDuckDurationMs: number;
+  readonly lameDuckGraceMs: number;
+  readonly hasSublistCache: boolean;
+  readonly supportsHeaders: boolean;
+  readonly hasSystemAccount: boolean;
+
+  readonly debug: boolean;
+  readonly trace: boolean;
+  /** Traces the system account as well. */
+  readonly traceVerbose: boolean;
+  /** Traces only headers of messages. */
+  readonly traceHeaders: boolean;
+  /** 0 means no limit. */
+  readonly maxTracedMessageBytes: number;
+  readonly logTime: boolean;
+  readonly logTimeUtc: boolean;
+  /** '' logs to stderr. */
+  readonly logFile: string;
+  readonly pidFile: string;
+  readonly portsFileDirectory: string;
+
+  readonly authorization: AuthorizationOptions;
+  readonly mappings: readonly MappingOptions[];
+  readonly jetstream: JetStreamOptions;
+  readonly leafnodes: LeafnodeOptions;
+
+  /** Lower case, without repetitions. */
+  readonly serverTags: readonly string[];
+  readonly serverMetadata: Readonly<Record<string, string>>;
+  /** How many failed attempts lie between two log lines, before and after the first connection. */
+  readonly connectErrorReports: number;
+  readonly reconnectErrorReports: number;
+
+  /** Lines the log shows as warnings at start. */
+  readonly logWarnings: readonly string[];
+}
+
+export interface AuthorizationOptions {
+  /** A single user, a token or many users; all empty means that everybody may connect. */
+  readonly username: string;
+  readonly password: string;
+  readonly token: string;
+  readonly users: readonly UserOptions[];
+  /** The user that clients without credentials become; '' for none. */
+  readonly noAuthUser: string;
+  readonly timeoutMs: number;
+}
+
+export interface UserOptions {
+  readonly username: string;
+  readonly password: string;
+  /** null allows everything. */
+  readonly permissions: Permissions | null;
+}
+
+export interface Permissions {
+  readonly publish: SubjectRules;
+  /** An entry may be a subject and, behind a blank, the queue groups it is about, wildcards allowed. */
+  readonly subscribe: SubjectRules;
+}
+
+export interface SubjectRules {
+  /** null allows everything that is not denied. */
+  readonly allow: readonly string[] | null;
+  readonly deny: readonly string[];
+}
+
+/** `destinations` is as configured: without the share that an incomplete set leaves to the source itself. */
+export interface MappingOptions {
+  readonly source: string;
+  readonly destinations: readonly MappingDestination[];
+}
+
+export interface MappingDestination {
+  readonly subject: string;
+  /** Percent, 0 to 100; at most 100 in all for one cluster. */
+  readonly weight: number;
+  /** '' applies where no cluster does. */
+  readonly cluster: string;
+}
+
+export interface JetStreamOptions {
+  readonly isEnabled: boolean;
+  /** null leaves the choice to the server. */
+  readonly storeDirectory: string | null;
+  /** null means as much as the host offers. */
+  readonly maxMemoryBytes: number | null;
+  readonly maxFileBytes: number | null;
+  readonly domain: string;
+  /** Requests with unknown fields are refused. */
+  readonly isStrict: boolean;
+  /** Acknowledges only what is on the device; `syncIntervalMs` then is of no account. */
+  readonly syncsAlways: boolean;
+  readonly syncIntervalMs: number;
+  readonly maxBufferedMessages: number;
+  readonly maxBufferedBytes: number;
+  readonly requestQueueLimit: number;
+  readonly infoQueueLimit: number;
+  readonly limits: JetStreamLimits;
+}
+
+/** 0 means no limit, but for `defaultMaxConsumers`, which -1 lifts. */
+export interface JetStreamLimits {
+  readonly maxAckPending: number;
+  readonly maxRequestBatch: number;
+  readonly duplicateWindowMs: number;
+  readonly defaultMaxConsumers: number;
+}
+
+export interface LeafnodeOptions {
+  readonly remotes: readonly LeafRemoteOptions[];
+  readonly reconnectIntervalMs: number;
+  readonly dialTimeoutMs: number;
+  /** 0 stands for the server's. */
+  readonly writeDeadlineMs: number;
+  readonly writeTimeoutPolicy: WriteTimeoutPolicy;
+}
+
+export interface LeafRemoteOptions {
+  readonly urls: readonly LeafUrl[];
+  readonly account: string;
+  readonly randomizesUrls: boolean;
+  /** This side plays the hub. */
+  readonly isHub: boolean;
+  readonly denyImports: readonly string[];
+  readonly denyExports: readonly string[];
+  readonly firstInfoTimeoutMs: number;
+  readonly dialTimeoutMs: number;
+  readonly isDisabled: boolean;
+  /** Also dials the addresses that the hub tells. */
+  readonly followsDiscoveredServers: boolean;
+  /** `default` if nothing was said of it; there is no compression yet, so both are off. */
+  readonly compression: 'off' | 'default';
+}
+
+export interface LeafUrl {
+  readonly host: string;
+  readonly port: number;
+  readonly username: string | null;
+  readonly password: string | null;
+  /** As configured, for comparing; it shows the password. */
+  readonly text: string;
+  /** For logs and monitoring. */
+  readonly redactedText: string;
+}

@@ -1,0 +1,207 @@
+/**
+ * The entries of `remotes` in `leafnodes`: servers this one links to. TLS, WebSocket, keys and compression are still
+ * missing; what stands for a plain link with user and password is here.
+ *
+ * A remote that says nothing of compression would be compressed by nats-server. Here it is not, which is told in the
+ * log; one that asks for compression is refused.
+ */
+
+import type { LeafRemoteDraft } from './draft.ts';
+import { goQuote, goValue } from './go-text.ts';
+import { absent, absentRows, Keys, readEntries } from './key.ts';
+import type { Key } from './key.ts';
+import { parseLeafUrl } from './leaf-url.ts';
+import type { LeafRemoteOptions, LeafUrl } from './options.ts';
+import type { Reading } from './reading.ts';
+import { readSubjects } from './schema-permissions.ts';
+import { goType, isMap } from './tree.ts';
+import type { ConfigNode, Place } from './tree.ts';
+
+const remote = new Keys<LeafRemoteDraft>(null);
+const LEAF = { live: 'LeafNode' };
+const FIXED_LEAF = { restart: 'LeafNode' };
+
+export const LEAF_REMOTE_KEYS: readonly Key<LeafRemoteDraft>[] = [
+  remote.custom(
+    'urls',
+    'URL or list of URLs',
+    { ...LEAF, aliases: ['url'], doc: 'Servers to dial, one after the other.' },
+    (draft, node, reading) => {
+      draft.urls = [...draft.urls, ...readUrls(node, reading)];
+    },
+  ),
+  remote.custom(
+    'account',
+    'string',
+    { ...LEAF, aliases: ['local'], default: '$G', doc: 'Local account that the link joins.' },
+    (draft, node, reading) => {
+      draft.account = reading.string(node) ?? draft.account;
+      if (draft.account === '$SYS') reading.notSupported(node.place, 'account $SYS');
+    },
+  ),
+  remote.negation('no_randomize', 'randomizesUrls', {
+    ...FIXED_LEAF,
+    aliases: ['dont_randomize'],
+    default: 'false',
+    doc: 'Dials the URLs in the order given.',
+  }),
+  remote.boolean('hub', 'isHub', { ...FIXED_LEAF, default: 'false', doc: 'Plays the hub towards the server dialled.' }),
+  remote.custom(
+    'deny_imports',
+    'subjects',
+    { ...FIXED_LEAF, aliases: ['deny_import'], doc: 'What must not come in over the link.' },
+    (draft, node, reading) => {
+      draft.denyImports = readSubjects(node, reading, false);
+    },
+  ),
+  remote.custom(
+    'deny_exports',
+    'subjects',
+    { ...FIXED_LEAF, aliases: ['deny_export'], doc: 'What must not go out over the link.' },
+    (draft, node, reading) => {
+      draft.denyExports = readSubjects(node, reading, false);
+    },
+  ),
+  remote.duration('first_info_timeout', 'firstInfoTimeoutMs', {
+    ...FIXED_LEAF,
+    default: '1s',
+    doc: 'How long the server dialled may take to say INFO.',
+  }),
+  remote.duration('dial_timeout', 'dialTimeoutMs', { ...FIXED_LEAF, doc: 'How long dialling may take.' }),
+  remote.boolean('disabled', 'isDisabled', { ...LEAF, default: 'false', doc: 'Does not dial at all.' }),
+  remote.negation('ignore_discovered_servers', 'followsDiscoveredServers', {
+    ...FIXED_LEAF,
+    default: 'false',
+    doc: 'Dials only the URLs given and none that the hub tells.',
+  }),
+  remote.custom(
+    'compression',
+    'off',
+    { ...LEAF, default: 'off', doc: 'How what is sent is compressed; only off so far.' },
+    (draft, node, reading, name) => {
+      draft.compression = readCompression(node, reading, name);
+    },
+  ),
+  absent('credentials', 'string', { ...FIXED_LEAF, aliases: ['creds'], accepts: [''], doc: 'File to log in with.' }),
+  absent('nkey', 'string', { ...FIXED_LEAF, aliases: ['seed'], doc: 'Seed of the key to log in with.' }),
+  absent('tls', 'map', { ...LEAF, doc: 'Encrypts the link.' }),
+  ...absentRows(FIXED_LEAF, {
+    'ws_compression|ws_compress|websocket_compress|websocket_compression': ['boolean', 'Compresses frames.', false],
+    'ws_no_masking|websocket_no_masking': ['boolean', 'Sends WebSocket frames unmasked.', false],
+    'jetstream_cluster_migrate|js_cluster_migrate': ['boolean or map', 'Gives up leadership without link.', false],
+    'isolate_leafnode_interest|isolate': ['boolean', 'Keeps interest of other links from this one.', false],
+    request_isolation: ['boolean', 'Asks the hub to keep interest of other links from this one.', false],
+  }),
+  absent('proxy', 'map', {
+    ...FIXED_LEAF,
+    acceptsEmpty: true,
+    doc: 'HTTP proxy to dial through.',
+    keys: absentRows(FIXED_LEAF, {
+      url: ['string', 'Address of the proxy, http://host:port.', ''],
+      username: ['string', 'Name to log in with.', ''],
+      password: ['string', 'Password to log in with.', ''],
+      timeout: ['duration', 'How long the proxy may take.'],
+      tls: ['map', 'Encrypts the way to the proxy.'],
+    }),
+  }),
+];
+
+/** The remotes of the list; those with mistakes too, since they are reported. */
+export function readRemotes(node: ConfigNode, reading: Reading): LeafRemoteOptions[] {
+  if (!Array.isArray(node.value)) {
+    reading.error(node.place, `Expected remotes field to be an array, got ${goType(node.value)}`);
+    return [];
+  }
+  const remotes = new Map<string, LeafRemoteOptions>();
+  for (const entry of node.value) {
+    if (!isMap(entry.value)) {
+      const shown = goValue(entry.value);
+      reading.error(entry.place, `Expected remote leafnode entry to be a map/struct, got ${shown}`);
+      continue;
+    }
+    const read = emptyRemote();
+    readEntries(LEAF_REMOTE_KEYS, entry.value, read, reading);
+    const name = remoteName(read, ({ text }) => text);
+    if (remotes.has(name)) {
+      const { place } = [...entry.value.values()].at(-1) ?? entry;
+      reading.error(place, `duplicate remote ${remoteName(read, ({ redactedText }) => redactedText)}`);
+    }
+    remotes.set(name, read);
+  }
+  return [...remotes.values()];
+}
+
+function emptyRemote(): LeafRemoteDraft {
+  return {
+    urls: [],
+    account: '',
+    randomizesUrls: true,
+    isHub: false,
+    denyImports: [],
+    denyExports: [],
+    firstInfoTimeoutMs: 0,
+    dialTimeoutMs: 0,
+    isDisabled: false,
+    followsDiscoveredServers: true,
+    compression: 'default',
+  };
+}
+
+/** What tells one remote from another, and names it in messages: its URLs, as `show` puts them, and its account. */
+export function remoteName(
+  { urls, account }: Pick<LeafRemoteOptions, 'urls' | 'account'>,
+  show: (url: LeafUrl) => string,
+): string {
+  return `urls=[${urls.map((url) => goQuote(show(url))).join(' ')}], account=${goQuote(account || '$G')}`;
+}
+
+/** The URLs; none if there is a mistake in one. */
+function readUrls({ value, place }: ConfigNode, reading: Reading): LeafUrl[] {
+  if (typeof value === 'string') return [readUrl(value, place, reading)].filter((url) => url !== null);
+  if (!Array.isArray(value)) {
+    reading.error(place, `Expected remote leafnode url to be an array or string, got ${goValue(value)}`);
+    return [];
+  }
+  const urls = new Map<string, LeafUrl | null>();
+  for (const node of value) {
+    const text = reading.string(node);
+    if (text === null) continue;
+    if (urls.has(text)) reading.warn(node.place, text, 'Duplicate leafnode entry detected');
+    else urls.set(text, readUrl(text, node.place, reading));
+  }
+  const found = [...urls.values()].filter((url) => url !== null);
+  return found.length === urls.size ? found : [];
+}
+
+const ABSENT_SCHEMES: ReadonlySet<string> = new Set(['tls', 'ws', 'wss']);
+
+function readUrl(text: string, place: Place, reading: Reading): LeafUrl | null {
+  const parsed = parseLeafUrl(text);
+  if (parsed === null) {
+    reading.error(place, `error parsing leafnode url [${goQuote(text.trim())}]`);
+    return null;
+  }
+  if (!ABSENT_SCHEMES.has(parsed.scheme)) return parsed.url;
+  reading.notSupported(place, `${parsed.scheme} url`);
+  return null;
+}
+
+const COMPRESSIONS_OFF: ReadonlySet<string> = new Set(['off', 'disabled', 'false', 'not supported', 'not_supported']);
+const COMPRESSIONS_ABSENT: ReadonlySet<string> = new Set(
+  'on enabled true accept auto s2_auto fast s2_fast better s2_better best s2_best'.split(' '),
+);
+
+/** Always off; anything else is reported. */
+function readCompression(node: ConfigNode, reading: Reading, name: string): 'off' {
+  const { value, place } = node;
+  const mode = isMap(value) ? (value.get('mode')?.value ?? 'on') : value;
+  if (typeof mode !== 'string' && typeof mode !== 'boolean') {
+    const reason = `field ${goQuote(name)} should be a boolean or a structure, got ${goType(mode)}`;
+    reading.error(place, reason);
+    return 'off';
+  }
+  const word = String(mode).toLowerCase();
+  if (COMPRESSIONS_ABSENT.has(word)) reading.notSupported(place, name);
+  else if (!COMPRESSIONS_OFF.has(word)) reading.error(place, `unsupported compression mode ${goQuote(String(mode))}`);
+  return 'off';
+}

@@ -1,0 +1,60 @@
+/**
+ * What options must hold together, checked when flags and file have both been read: nats-server's order and words, of
+ * the options petiole has.
+ */
+
+import { isValidSubject } from '../subject/subject.ts';
+import { formatDuration } from './duration.ts';
+import { goQuote } from './go-text.ts';
+import type { AuthorizationOptions, LeafnodeOptions, ServerOptions } from './options.ts';
+import { subjectOf } from './subject-text.ts';
+
+/** Why a server cannot run with these options; null if it can. */
+export function validateOptions(options: ServerOptions): string | null {
+  return (
+    lameDuckFault(options) ??
+    payloadFault(options) ??
+    nameFault(options) ??
+    leafnodeFault(options.leafnodes) ??
+    noAuthUserFault(options.authorization) ??
+    domainFault(options.jetstream.domain)
+  );
+}
+
+function lameDuckFault({ lameDuckGraceMs, lameDuckDurationMs }: ServerOptions): string | null {
+  if (lameDuckDurationMs <= 0 || lameDuckGraceMs < lameDuckDurationMs) return null;
+  const [grace, duration] = [formatDuration(lameDuckGraceMs), formatDuration(lameDuckDurationMs)];
+  return `lame duck grace period (${grace}) should be strictly lower than lame duck duration (${duration})`;
+}
+
+function payloadFault({ maxPayloadBytes, maxPendingBytes }: ServerOptions): string | null {
+  if (maxPayloadBytes <= maxPendingBytes) return null;
+  return `max_payload (${maxPayloadBytes}) cannot be higher than max_pending (${maxPendingBytes})`;
+}
+
+function nameFault({ serverName }: ServerOptions): string | null {
+  return serverName.includes(' ') ? 'server name cannot contain spaces' : null;
+}
+
+function leafnodeFault({ remotes }: LeafnodeOptions): string | null {
+  const unknown = remotes.find(({ account }) => account !== '$G');
+  return unknown === undefined
+    ? null
+    : `cannot find local account ${goQuote(unknown.account)} specified in leafnode remote`;
+}
+
+function noAuthUserFault({ noAuthUser, users }: AuthorizationOptions): string | null {
+  if (noAuthUser === '' || users.some(({ username }) => username === noAuthUser)) return null;
+  return users.length === 0
+    ? `no_auth_user: "${noAuthUser}" present, but users/nkeys are not defined`
+    : `no_auth_user: "${noAuthUser}" not present as user or nkey in authorization block or account configuration`;
+}
+
+function domainFault(domain: string): string | null {
+  if (domain === '') return null;
+  const subject = `$JS.${domain}.API.>`;
+  if (!isValidSubject(subjectOf(subject))) {
+    return `invalid domain name: derived ${goQuote(subject)} is not a valid subject`;
+  }
+  return /[ \t\r\n\f.*>]/.test(domain) ? 'invalid domain name: may not contain ., * or >' : null;
+}

@@ -1,0 +1,110 @@
+/**
+ * The same arguments and files given to petiole's configuration and to the real nats-server: same exit code, same bytes
+ * on stdout and stderr, digest included. Skipped where there is no nats-server.
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { interpretCommandLine } from '../../server/config/load.ts';
+import { diskSources } from '../../server/config/sources.ts';
+import { absenceIsFailure, isAbsent, natsServer } from '../helpers/targets.ts';
+import { temporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const target = natsServer();
+
+/** One file each, tested with `-t`. Of mistakes in one map there is only one: nats-server tells them in any order. */
+const FILES: readonly (string | Uint8Array)[] = [
+  'port: 4222',
+  '',
+  '# nothing',
+  'port: "x"',
+  '\n\n   port: 1.5',
+  'foo: 1',
+  'a: 1 b',
+  'listen: "a"',
+  'ping_interval: 5',
+  'ping_interval: "5"',
+  'max_payload: 3g',
+  'authorization { timeout: 2m }',
+  'authorization { users: [ {user: a, password: 1234} ] }',
+  'authorization { users: [ {user: a, password: b}, {user: a, password: c} ] }',
+  'authorization { users: [ {user: a, password: b, permissions: {subscribe: {allow: "a b c"}}} ] }',
+  'authorization { users: [ {user: a, password: b, permissions: {publish: [ {x: 1} ]}} ] }',
+  'authorization { user: a, password: 5ADI_x }',
+  'authorization { user: a, password: 4e2abc }',
+  'x = { user: a, password: b }\nauthorization { users = [ $x ] }',
+  'jetstream { limits { foo: 5 } }',
+  'jetstream {\n limits { max_ack_pending: a } }',
+  'jetstream { max_mem: "1g" }',
+  'leafnodes { remotes: [ {urls: ["nats://x", "nats://x"]} ] }',
+  'leafnodes { remotes: [ {urls: ["nats://a:b@x"]}, {urls: ["nats://a:b@x"]} ] }',
+  'mappings { a.*: "b.$2" }',
+  'mappings { a: [ {dest: b, weight: 60}, {dest: c, weight: 50} ] }',
+  'mappings { "é.*": "ü.$2" }',
+  'server_metadata { a: "<&>\\x01\\t\u2028é", "\\u": "x" }',
+  'server_tags: [1.50, -0.0 ]',
+  'HOST_NAME: "a b"\nserver_name: $HOST_NAME',
+  'port: $NO_SUCH_VARIABLE_ANYWHERE',
+  'port: $CYCLE',
+  'include no-such-file.conf',
+  'include inner.conf',
+  'lame_duck_duration: "1h2m3.5s", debug: yes\nmax_payload: 1KiB; max_pending: 1e',
+  'ports_file_dir (\n a block\n)\n',
+  Buffer.from('log_file: \xff\xfe', 'latin1'),
+  '{ "port": 1, "server_metadata": {"b": "1", "a": "2"} }',
+];
+
+const COMMAND_LINES: readonly string[] = [
+  '-v',
+  '--version',
+  'version',
+  '-p',
+  '-p x',
+  '-p 99999999999999999999',
+  '-D=x',
+  '-=x',
+  '---x',
+  '-',
+  'foo',
+  '-D true',
+  '-t',
+  '-t -c nope.conf',
+  '-c nope.conf',
+  '-c .',
+  '-n=a%b foo',
+];
+
+describe.skipIf(isAbsent(target) && !absenceIsFailure())(
+  isAbsent(target) ? target.absent : `like nats-server ${target.version}`,
+  () => {
+    const directory = temporaryDirectory(afterAll);
+    const environment = { CYCLE: '[$CYCLE]', PATH: '/bin', HOME: directory };
+    const sources = diskSources({ readFileNow: (path) => readFileSync(join(directory, path)) }, environment);
+
+    function answers(args: readonly string[]): { theirs: unknown; ours: unknown } {
+      if (isAbsent(target)) throw new Error(target.absent);
+      const [program = '', ...first] = target.command;
+      const { status, stdout, stderr } = spawnSync(program, [...first, ...args], { cwd: directory, env: environment });
+      const outcome = interpretCommandLine(args, sources);
+      // The usage is petiole's own.
+      const known = (text: string): string => (text.includes('Usage:') ? 'usage' : text);
+      return {
+        theirs: { kind: 'exit', code: status, stdout: known(stdout.toString()), stderr: stderr.toString() },
+        ours: 'stdout' in outcome ? { ...outcome, stdout: known(outcome.stdout) } : outcome,
+      };
+    }
+
+    test.each(FILES.map((text) => [text]))('%j', (text) => {
+      writeFileSync(join(directory, 'a.conf'), text);
+      writeFileSync(join(directory, 'inner.conf'), 'port: 1\n wrong: $port\n');
+      const { theirs, ours } = answers(['-t', '-c', 'a.conf']);
+      expect(ours).toEqual(theirs);
+    });
+
+    test.each(COMMAND_LINES)('%s', (line) => {
+      const { theirs, ours } = answers(line.split(' '));
+      expect(ours).toEqual(theirs);
+    });
+  },
+);

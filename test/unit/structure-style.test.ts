@@ -12,7 +12,7 @@ const longFiles: ReadonlyMap<string, string> = new Map<string, string>();
 const emptyWords = ['util', 'utils', 'helper', 'helpers', 'common', 'manager', 'misc'];
 
 /** A sentence; less than that says nothing that the name did not. */
-const HEAD_CHARACTERS_MIN = 30;
+const HEAD_CHARACTERS_MIN = 25;
 
 describe('the files of the product', () => {
   const sources = readSources(productFolders);

@@ -13,6 +13,11 @@ interface Row {
   readonly pure?: true;
 }
 
+/** How records and frames are written and checked; the log of the store and that of Raft both need it. */
+const recordCodec: readonly string[] = ['frame', 'record', 'integers', 'crc32'].map(
+  (file) => `jetstream/store/${file}.ts`,
+);
+
 /** From the top down. */
 const rows: readonly Row[] = [
   { rooms: ['server/main.ts', 'server/index.ts'] },
@@ -26,10 +31,7 @@ const rows: readonly Row[] = [
   { rooms: ['server/account'] },
   { rooms: ['server/config'] },
   { rooms: ['server/io'] },
-  {
-    rooms: ['jetstream/raft', 'jetstream/errors.ts', 'jetstream/store/record-codec.ts', 'jetstream/store/checksum.ts'],
-    pure: true,
-  },
+  { rooms: ['jetstream/raft', 'jetstream/errors.ts', ...recordCodec], pure: true },
   { rooms: ['server/subject', 'server/protocol', 'server/ports.ts'], pure: true },
 ];
 

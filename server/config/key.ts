@@ -12,10 +12,13 @@
 
 import { formatDuration } from './duration.ts';
 import type { ServerOptions } from './options.ts';
-import type { Reading, Scalar } from './reading.ts';
+import type { Reading } from './reading.ts';
 import { goQuote } from './go-text.ts';
 import { isMap } from './tree.ts';
-import type { ConfigMap, ConfigNode } from './tree.ts';
+import type { ConfigMap, ConfigNode, ConfigValue } from './tree.ts';
+
+/** A value that can be compared: all but maps, arrays and moments. */
+type Scalar = Extract<ConfigValue, string | bigint | number | boolean>;
 
 /** How a change of the option is seen when the configuration is loaded again. */
 export interface Compared {

@@ -13,7 +13,8 @@
  * when it begins with `/`. An included file sees none of the variables of the including one.
  *
  * Bounds, each with an error that names it: VALUES_MAX values counting what variables repeat (a few lines can spell an
- * exponential tree), INCLUDES_MAX includes, no file that includes itself; the lexer bounds nesting.
+ * exponential tree), INCLUDES_MAX includes, no file that includes itself. Nesting is bounded by the lexer, and here again
+ * because variables can add to it.
  *
  * Differs from nats-server where that would drop a value without a word: an integer with a suffix it does not know
  * (`5kbb`) is an error here.
@@ -22,7 +23,7 @@
 import { dirname, join } from 'node:path';
 import type { Token } from './cursor.ts';
 import { fileErrorText } from './file-error.ts';
-import { Lexer } from './lexer.ts';
+import { Lexer, NESTING_MAX } from './lexer.ts';
 import { ConfigError } from './tree.ts';
 import type { ConfigSources } from './sources.ts';
 import type { ConfigMap, ConfigNode, ConfigValue, Datetime, Place } from './tree.ts';
@@ -134,11 +135,15 @@ class Parser {
   }
 
   #node(token: Token, value: ConfigValue): ConfigNode {
-    let valueCount = 1;
+    let [valueCount, depth] = [1, 1];
     if (value instanceof Map || Array.isArray(value)) {
-      for (const child of value.values()) valueCount += child.valueCount;
+      for (const child of value.values()) {
+        valueCount += child.valueCount;
+        depth = Math.max(depth, child.depth + 1);
+      }
     }
-    return { value, place: this.#place(token), usedAsVariable: false, valueCount };
+    if (depth > NESTING_MAX) throw new ConfigError(`values nested deeper than ${NESTING_MAX} levels`);
+    return { value, place: this.#place(token), usedAsVariable: false, valueCount, depth };
   }
 
   /** Puts a value where it belongs: at the end of the open array, or under the newest waiting key of the open map. */
@@ -164,8 +169,7 @@ class Parser {
     if (found === null) {
       throw new ConfigError(`variable reference for '${token.text}' on line ${token.line} can not be found`);
     }
-    const { value, valueCount } = found;
-    this.#put({ value, place: this.#place(token), usedAsVariable: false, valueCount }, valueCount);
+    this.#put({ ...found, place: this.#place(token), usedAsVariable: false }, found.valueCount);
   }
 
   #lookUp(token: Token): ConfigNode | null {

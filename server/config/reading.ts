@@ -9,7 +9,7 @@
 import { parseDuration } from './duration.ts';
 import { goQuote } from './go-text.ts';
 import { ConfigError, goType, isMap, placeText } from './tree.ts';
-import type { ConfigMap, ConfigNode, ConfigValue, Place } from './tree.ts';
+import type { ConfigMap, ConfigNode, Place } from './tree.ts';
 
 export class Reading {
   readonly #errors: string[] = [];
@@ -110,6 +110,3 @@ export function safeNumber(integer: bigint): number {
   if (integer > max) return Number.MAX_SAFE_INTEGER;
   return integer < -max ? -Number.MAX_SAFE_INTEGER : Number(integer);
 }
-
-/** A value that can be compared: everything but maps, arrays and moments. */
-export type Scalar = Extract<ConfigValue, string | bigint | number | boolean>;

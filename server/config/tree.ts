@@ -30,6 +30,8 @@ export interface ConfigNode {
   usedAsVariable: boolean;
   /** How many values it holds, itself included and repetitions counted. */
   readonly valueCount: number;
+  /** How many values lie within each other, itself included. */
+  readonly depth: number;
 }
 
 /** A peer's mistake in the configuration or on the command line; the message is what the operator sees. */

@@ -75,36 +75,35 @@ const COMMAND_LINES: readonly string[] = [
   '-n=a%b foo',
 ];
 
-describe.skipIf(isAbsent(target) && !absenceIsFailure())(
-  isAbsent(target) ? target.absent : `like nats-server ${target.version}`,
-  () => {
-    const directory = temporaryDirectory(afterAll);
-    const environment = { CYCLE: '[$CYCLE]', PATH: '/bin', HOME: directory };
-    const sources = diskSources({ readFileNow: (path) => readFileSync(join(directory, path)) }, environment);
+const label = isAbsent(target) ? target.absent : target.version;
 
-    function answers(args: readonly string[]): { theirs: unknown; ours: unknown } {
-      if (isAbsent(target)) throw new Error(target.absent);
-      const [program = '', ...first] = target.command;
-      const { status, stdout, stderr } = spawnSync(program, [...first, ...args], { cwd: directory, env: environment });
-      const outcome = interpretCommandLine(args, sources);
-      // The usage is petiole's own.
-      const known = (text: string): string => (text.includes('Usage:') ? 'usage' : text);
-      return {
-        theirs: { kind: 'exit', code: status, stdout: known(stdout.toString()), stderr: stderr.toString() },
-        ours: 'stdout' in outcome ? { ...outcome, stdout: known(outcome.stdout) } : outcome,
-      };
-    }
+describe.skipIf(isAbsent(target) && !absenceIsFailure())(`like nats-server (${label})`, () => {
+  const directory = temporaryDirectory(afterAll);
+  const environment = { CYCLE: '[$CYCLE]', PATH: '/bin', HOME: directory };
+  const sources = diskSources({ readFileNow: (path) => readFileSync(join(directory, path)) }, environment);
 
-    test.each(FILES.map((text) => [text]))('%j', (text) => {
-      writeFileSync(join(directory, 'a.conf'), text);
-      writeFileSync(join(directory, 'inner.conf'), 'port: 1\n wrong: $port\n');
-      const { theirs, ours } = answers(['-t', '-c', 'a.conf']);
-      expect(ours).toEqual(theirs);
-    });
+  function answers(args: readonly string[]): { theirs: unknown; ours: unknown } {
+    if (isAbsent(target)) throw new Error(target.absent);
+    const [program = '', ...first] = target.command;
+    const { status, stdout, stderr } = spawnSync(program, [...first, ...args], { cwd: directory, env: environment });
+    const outcome = interpretCommandLine(args, sources);
+    // The usage is petiole's own.
+    const known = (text: string): string => (text.includes('Usage:') ? 'usage' : text);
+    return {
+      theirs: { kind: 'exit', code: status, stdout: known(stdout.toString()), stderr: stderr.toString() },
+      ours: 'stdout' in outcome ? { ...outcome, stdout: known(outcome.stdout) } : outcome,
+    };
+  }
 
-    test.each(COMMAND_LINES)('%s', (line) => {
-      const { theirs, ours } = answers(line.split(' '));
-      expect(ours).toEqual(theirs);
-    });
-  },
-);
+  test.each(FILES.map((text) => [text]))('%j', (text) => {
+    writeFileSync(join(directory, 'a.conf'), text);
+    writeFileSync(join(directory, 'inner.conf'), 'port: 1\n wrong: $port\n');
+    const { theirs, ours } = answers(['-t', '-c', 'a.conf']);
+    expect(ours).toEqual(theirs);
+  });
+
+  test.each(COMMAND_LINES)('%s', (line) => {
+    const { theirs, ours } = answers(line.split(' '));
+    expect(ours).toEqual(theirs);
+  });
+});

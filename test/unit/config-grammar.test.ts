@@ -422,6 +422,8 @@ describe('differs from nats-server', () => {
     );
     const doubling = Array.from({ length: 40 }, (_, i) => `k${i + 1}: [$k${i}, $k${i}]`).join('\n');
     expect(errorOf(`k0: [1, 2]\n${doubling}`)).toBe(`config has more than ${VALUES_MAX} values`);
+    const deeper = Array.from({ length: 40 }, (_, i) => `k${i + 1}: ${'['.repeat(99)}$k${i}${']'.repeat(99)}`);
+    expect(errorOf(`k0: [1, 2]\n${deeper.join('\n')}`)).toBe(`values nested deeper than ${NESTING_MAX} levels`);
     const everyOther = Object.fromEntries(
       Array.from({ length: 20 }, (_, i) => [`f${i}`, `include f${i + 1}\ninclude f${i + 1}`]),
     );

@@ -35,7 +35,7 @@ export const PERMISSIONS_KEYS: readonly Key<PermissionsBlock>[] = [
     'subjects, or map of allow and deny',
     { aliases: ['pub', 'import'], live: 'Users', doc: 'Subjects the user may publish to.' },
     (draft, node, reading) => {
-      draft.publish = readRules(node, reading, PUBLISH_KEYS);
+      draft.publish = readRules(node, reading, false);
     },
   ),
   permissions.custom(
@@ -43,7 +43,7 @@ export const PERMISSIONS_KEYS: readonly Key<PermissionsBlock>[] = [
     'subjects, or map of allow and deny',
     { aliases: ['sub', 'export'], live: 'Users', doc: 'Subjects the user may subscribe to, also "subject queue".' },
     (draft, node, reading) => {
-      draft.subscribe = readRules(node, reading, SUBSCRIBE_KEYS);
+      draft.subscribe = readRules(node, reading, true);
     },
   ),
   absent('allow_responses', 'boolean or map', {
@@ -55,6 +55,7 @@ export const PERMISSIONS_KEYS: readonly Key<PermissionsBlock>[] = [
   }),
 ];
 
+/** The permissions; null, with an error, if they are no map. */
 export function readPermissions(node: ConfigNode, reading: Reading): Permissions | null {
   if (!isMap(node.value)) {
     reading.error(node.place, `Expected permissions to be a map/struct, got ${goValue(node.value)}`);
@@ -89,14 +90,14 @@ export const PUBLISH_KEYS: readonly Key<SubjectRulesBlock>[] = sideKeys(false);
 export const SUBSCRIBE_KEYS: readonly Key<SubjectRulesBlock>[] = sideKeys(true);
 
 /** Subjects by themselves are those allowed. Nothing allowed by name means that everything is. */
-function readRules(node: ConfigNode, reading: Reading, keys: readonly Key<SubjectRulesBlock>[]): SubjectRules {
+function readRules(node: ConfigNode, reading: Reading, takesQueues: boolean): SubjectRules {
   const read: SubjectRulesBlock = { allow: [], deny: [] };
   if (isMap(node.value)) {
-    readEntries(keys, node.value, read, reading, (name) => {
+    readEntries(takesQueues ? SUBSCRIBE_KEYS : PUBLISH_KEYS, node.value, read, reading, (name) => {
       return `Unknown field name ${goQuote(name)} parsing subject permissions, only 'allow' or 'deny' are permitted`;
     });
   } else {
-    read.allow = readSubjects(node, reading, keys === SUBSCRIBE_KEYS);
+    read.allow = readSubjects(node, reading, takesQueues);
   }
   return { allow: read.allow.length === 0 ? null : read.allow, deny: read.deny };
 }

@@ -11,16 +11,11 @@ import { readSecret } from './password.ts';
 import type { Reading } from './reading.ts';
 import { readPermissions } from './schema-permissions.ts';
 import { isMap } from './tree.ts';
-import type { ConfigNode } from './tree.ts';
+import type { ConfigMap, ConfigNode } from './tree.ts';
 
-interface UserBlock extends UserDraft {
-  /** Identified in a way that is refused already, so that a missing name is no further mistake. */
-  hasNkey: boolean;
-}
+const user = new Keys<UserDraft>(null);
 
-const user = new Keys<UserBlock>(null);
-
-export const USER_KEYS: readonly Key<UserBlock>[] = [
+export const USER_KEYS: readonly Key<UserDraft>[] = [
   user.string('username', 'username', { aliases: ['user'], live: 'Users', doc: 'Name to log in with.' }),
   user.custom(
     'password',
@@ -38,15 +33,7 @@ export const USER_KEYS: readonly Key<UserBlock>[] = [
       draft.permissions = readPermissions(node, reading);
     },
   ),
-  user.custom(
-    'nkey',
-    'string',
-    { live: 'Nkeys', doc: 'Public key to log in with, in place of name and password.' },
-    (draft, node, reading, name) => {
-      draft.hasNkey = true;
-      reading.notSupported(node.place, name);
-    },
-  ),
+  absent('nkey', 'string', { live: 'Nkeys', doc: 'Public key to log in with, in place of name and password.' }),
   absent('allowed_connection_types', 'list of strings', {
     aliases: ['connection_types', 'clients'],
     acceptsEmpty: true,
@@ -73,15 +60,19 @@ export function readUsers(node: ConfigNode, reading: Reading): UserOptions[] {
       reading.error(entry.place, `Expected user entry to be a map/struct, got ${goValue(entry.value)}`);
       continue;
     }
-    const read: UserBlock = { username: '', password: '', permissions: null, hasNkey: false };
-    readEntries(USER_KEYS, entry.value, read, reading);
-    const { hasNkey, ...options } = read;
+    const options: UserDraft = { username: '', password: '', permissions: null };
+    readEntries(USER_KEYS, entry.value, options, reading);
     if (options.username !== '') {
       users.push(options);
-    } else if (!hasNkey) {
+    } else if (!hasNkey(entry.value)) {
       const last = [...entry.value.values()].at(-1) ?? entry;
       reading.error(last.place, 'User entry requires a user');
     }
   }
   return users;
+}
+
+/** Whether the user is told by a key: that is refused already, so that a missing name is no further mistake. */
+function hasNkey(entry: ConfigMap): boolean {
+  return [...entry.keys()].some((name) => name.toLowerCase() === 'nkey');
 }

@@ -1,0 +1,156 @@
+/**
+ * The leaf links of one server: its remotes, the interest of the accounts they join, and what monitoring shows of both.
+ *
+ *     LeafNodes ─┬─ Remote (one per configured hub) ── LeafConnection (at most one)
+ *                └─ AccountInterest (one per account that a remote joins)
+ *
+ * Bounds: as many remotes as are configured.
+ */
+
+import type { LeafnodeOptions, LeafRemoteOptions } from '../server/config/options.ts';
+import type { ConnectionHost } from '../server/connection/connection-host.ts';
+import type { Account } from '../server/account/account.ts';
+import { Message } from '../server/protocol/message.ts';
+import { AccountInterest } from './account-interest.ts';
+import type { LeafConnection } from './leaf-connection.ts';
+import type { CompressionMode } from './leaf-handshake.ts';
+import type { LeafSite } from './leaf-site.ts';
+import { Remote, type RemoteState } from './remote.ts';
+
+const UNIQUE_CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const UNIQUE_LENGTH = 22;
+
+/** One open link, as /leafz shows it. */
+export interface LeafLinkSnapshot {
+  readonly id: number;
+  /** Name of the server at the other end. */
+  readonly name: string;
+  readonly isSpoke: boolean;
+  readonly account: string;
+  readonly remoteAccount: string;
+  readonly ip: string;
+  readonly port: number;
+  /** 0 until it has been measured. */
+  readonly rttMs: number;
+  readonly inMessages: number;
+  readonly outMessages: number;
+  readonly inBytes: number;
+  readonly outBytes: number;
+  /** Interest of the other end. */
+  readonly subscriptions: number;
+  readonly compression: CompressionMode;
+  /** Wall time in milliseconds. */
+  readonly startWallMs: number;
+  readonly pendingBytes: number;
+  /** Interest that the other end was told of. */
+  readonly toldInterest: number;
+  readonly droppedTooLarge: number;
+  readonly droppedCongested: number;
+}
+
+/** One configured remote, linked or not. */
+export interface LeafRemoteSnapshot {
+  readonly options: LeafRemoteOptions;
+  readonly state: RemoteState;
+  /** Dials since a hub was reached last. */
+  readonly attempts: number;
+  readonly opens: number;
+}
+
+export class LeafNodes {
+  readonly remotes: readonly Remote[];
+  private readonly host: ConnectionHost;
+  private readonly interests = new Map<Account, AccountInterest>();
+
+  /** Accounts that remotes name have to exist: the configuration is checked before. Disabled remotes are left out. */
+  constructor(host: ConnectionHost, site: LeafSite, options: LeafnodeOptions) {
+    this.host = host;
+    const enabled = options.remotes.filter(({ isDisabled }) => !isDisabled);
+    const context = {
+      host,
+      site,
+      inbound: new Message(),
+      reconnectIntervalMs: options.reconnectIntervalMs,
+      dialTimeoutMs: options.dialTimeoutMs,
+      writeDeadlineMs: options.writeDeadlineMs,
+      waitsForWrites: options.writeTimeoutPolicy !== 'close',
+    };
+    this.remotes = enabled.map((remote) => {
+      const account = site.account(remote.account);
+      if (account === null) throw new Error(`cannot find local account ${JSON.stringify(remote.account)} of a remote`);
+      const joinsLinks = enabled.some((each) => each.isHub && each.account === remote.account);
+      return new Remote(context, remote, this.interestOf(account, joinsLinks));
+    });
+  }
+
+  /** Begins to dial every remote. */
+  start(): void {
+    for (const remote of this.remotes) remote.start();
+  }
+
+  /** Ends all links, and dials no more. */
+  close(): void {
+    for (const remote of this.remotes) remote.close();
+    for (const interest of this.interests.values()) interest.close();
+  }
+
+  /** The account's mappings are others now. */
+  mappingsChanged(account: Account): void {
+    this.interests.get(account)?.mappingsChanged();
+  }
+
+  /** The open links, in no order. */
+  links(): LeafConnection[] {
+    const open: LeafConnection[] = [];
+    for (const { connection } of this.remotes) if (connection?.stage === 'open') open.push(connection);
+    return open;
+  }
+
+  linkSnapshots(): LeafLinkSnapshot[] {
+    return this.links().map(snapshotOf);
+  }
+
+  remoteSnapshots(): LeafRemoteSnapshot[] {
+    return this.remotes.map(({ options, state, attempts, opens }) => ({ options, state, attempts, opens }));
+  }
+
+  private interestOf(account: Account, joinsLinks: boolean): AccountInterest {
+    const known = this.interests.get(account);
+    if (known !== undefined) return known;
+    const interest = new AccountInterest(account, this.uniqueName(), joinsLinks);
+    this.interests.set(account, interest);
+    return interest;
+  }
+
+  /** Characters that no other server has. */
+  private uniqueName(): string {
+    let name = '';
+    for (const byte of this.host.io.random.bytes(UNIQUE_LENGTH)) name += UNIQUE_CHARACTERS[byte % 62];
+    return name;
+  }
+}
+
+function snapshotOf(link: LeafConnection): LeafLinkSnapshot {
+  const { traffic, dropped } = link;
+  return {
+    id: link.id,
+    name: link.remoteServer,
+    isSpoke: link.isSpoke,
+    account: link.account.name,
+    remoteAccount: link.remoteAccount,
+    ip: link.socket.remote.host,
+    port: link.socket.remote.port,
+    rttMs: link.keepalive.rttMs,
+    inMessages: traffic.inMessages,
+    outMessages: traffic.outMessages,
+    inBytes: traffic.inBytes,
+    outBytes: traffic.outBytes,
+    subscriptions: link.peerInterest.size,
+    compression: link.compression,
+    startWallMs: link.startWallMs,
+    pendingBytes: link.queue.pendingBytes,
+    toldInterest: link.toldInterest,
+    droppedTooLarge: dropped.tooLarge,
+    droppedCongested: dropped.congested,
+  };
+}

@@ -1,0 +1,155 @@
+/**
+ * Messages on their way out over one link: which of them go, collected so that each goes once, and encoded.
+ *
+ *     collect(subscription, message)…          send(message)
+ *     plain, queue a, queue b         ──►      LMSG subject + reply a b size
+ *
+ * Not taken are: what permissions keep, what is larger than the hub accepts (it would close the link), and, above
+ * max_pending, what the hub is too slow for. The latter two are counted and logged at most once in NOTICE_INTERVAL_MS.
+ * Producers that can be slowed down are, as for a client that is slow.
+ *
+ * Collections form a stack, since a receiver that comes before the link's turn may publish something itself: the inner
+ * message is sent before the outer one is collected further.
+ */
+
+import { CHUNK_BYTES_MAX } from '../server/connection/chunk-pool.ts';
+import type { ConnectionLimits } from '../server/connection/connection-host.ts';
+import type { OutboundQueue } from '../server/connection/outbound-queue.ts';
+import type { Traffic } from '../server/connection/statistics.ts';
+import type { Message } from '../server/protocol/message.ts';
+import { encodedBytesMax, writeLeafLine, writeLeafMessage } from './leaf-encoder.ts';
+import type { LeafPermissions } from './leaf-permissions.ts';
+
+const CRLF = Buffer.from('\r\n');
+/** Part of max_pending above which a producer that can't be held is stalled, and for how long. */
+const NEARLY_FULL = 0.75;
+const STALL_MS = 5;
+const NOTICE_INTERVAL_MS = 10_000;
+
+/** Messages that were not sent, by reason. */
+export interface Dropped {
+  tooLarge: number;
+  congested: number;
+}
+
+/** What an outbox needs of its link. */
+export interface OutboxLink {
+  readonly queue: OutboundQueue;
+  readonly traffic: Traffic;
+  readonly limits: ConnectionLimits;
+  monotonicMs(): number;
+  warn(text: string): void;
+}
+
+interface Collection {
+  message: Message | null;
+  readonly queueGroups: string[];
+}
+
+export class LinkOutbox {
+  permissions: LeafPermissions;
+  /** The hub takes header blocks. */
+  withHeaders = false;
+  /** The hub's limit; 0: it has not told any. */
+  payloadBytesMax = 0;
+  readonly dropped: Dropped = { tooLarge: 0, congested: 0 };
+  private readonly link: OutboxLink;
+  private readonly stack: Collection[] = [];
+  private depth = 0;
+  private noticeDueMs = 0;
+
+  constructor(link: OutboxLink, permissions: LeafPermissions) {
+    this.link = link;
+    this.permissions = permissions;
+  }
+
+  /** Whether `message` is being collected already. */
+  holds(message: Message): boolean {
+    return this.depth > 0 && (this.stack[this.depth - 1] as Collection).message === message;
+  }
+
+  /** Begins a collection; false when the message does not go. */
+  begin(message: Message): boolean {
+    if (!this.isAllowed(message) || !this.fits(message) || !this.hasRoom(message)) return false;
+    const collection = (this.stack[this.depth] ??= { message: null, queueGroups: [] });
+    collection.message = message;
+    collection.queueGroups.length = 0;
+    this.depth++;
+    return true;
+  }
+
+  /** Adds a queue group to the collection that was begun last. */
+  addQueueGroup(name: string): void {
+    (this.stack[this.depth - 1] as Collection).queueGroups.push(name);
+  }
+
+  /** Ends the collection that was begun last and queues its message. */
+  send(message: Message): void {
+    const collection = this.stack[--this.depth] as Collection;
+    collection.message = null;
+    const { queueGroups } = collection;
+    const { queue, traffic } = this.link;
+    const bytes = encodedBytesMax(message, queueGroups);
+    if (bytes > CHUNK_BYTES_MAX) this.sendLarge(message, queueGroups, bytes);
+    else if (queue.reserve(bytes)) {
+      queue.position = writeLeafMessage(queue.buffer, queue.position, message, queueGroups, this.withHeaders);
+    } else return;
+    traffic.outMessages++;
+    traffic.outBytes += this.bodyBytes(message);
+  }
+
+  /** A message that does not fit into one chunk: the line, then the body over as many chunks as it takes. */
+  private sendLarge(message: Message, queueGroups: readonly string[], bytes: number): void {
+    const { queue } = this.link;
+    const line = Buffer.allocUnsafe(bytes - message.bodyBytes);
+    const length = writeLeafLine(line, 0, message, queueGroups, this.withHeaders);
+    queue.append(line, 0, length);
+    queue.append(message.body, this.withHeaders ? message.bodyStart : message.payloadStart, message.bodyEnd);
+    queue.append(CRLF, 0, CRLF.length);
+  }
+
+  private isAllowed(message: Message): boolean {
+    const { destination } = message;
+    return destination === null
+      ? this.permissions.maySend(message.subject, message.subjectStart, message.subjectEnd)
+      : this.permissions.maySend(destination, message.destinationStart, message.destinationEnd);
+  }
+
+  private fits(message: Message): boolean {
+    const { payloadBytesMax } = this;
+    if (payloadBytesMax === 0 || this.bodyBytes(message) <= payloadBytesMax) return true;
+    this.dropped.tooLarge++;
+    this.notice(`Message of ${this.bodyBytes(message)} bytes not sent, the remote accepts ${payloadBytesMax}`);
+    return false;
+  }
+
+  /** Whether the link can take more; slows the producer down when it can't take much more. */
+  private hasRoom(message: Message): boolean {
+    const { queue, limits } = this.link;
+    if (!queue.isCongested) return true;
+    if (queue.pendingBytes + this.bodyBytes(message) > limits.maxPendingBytes) {
+      this.dropped.congested++;
+      this.notice(`Message not sent, ${queue.pendingBytes} bytes wait already`);
+      return false;
+    }
+    const { producer } = message;
+    if (producer === null) return true;
+    if (queue.wantsHold) queue.hold(producer);
+    else if (queue.pendingBytes > limits.maxPendingBytes * NEARLY_FULL && limits.stallFastProducers) {
+      producer.stall(STALL_MS);
+    }
+    return true;
+  }
+
+  private bodyBytes(message: Message): number {
+    return this.withHeaders ? message.bodyBytes : message.payloadBytes;
+  }
+
+  private notice(text: string): void {
+    const now = this.link.monotonicMs();
+    if (now < this.noticeDueMs) return;
+    this.noticeDueMs = now + NOTICE_INTERVAL_MS;
+    const { tooLarge, congested } = this.dropped;
+    this.link.warn(`${text} (not sent so far: ${tooLarge} too large, ${congested} for lack of room)`);
+  }
+}

@@ -1,0 +1,150 @@
+/**
+ * One remote: a hub that this server wants to be linked to, always.
+ *
+ *                   ┌──────────────────── lost, or refused by the hub ─────────────────────┐
+ *                   ▼                                                                      │
+ *     start ──►  waiting  ──time──►  dialling ──socket stands──► linking ──INFO, CONNECT, INFO──► open
+ *                   ▲                    │                     (LeafConnection)
+ *                   └────── failed ──────┘
+ *
+ *     close: from any state to closed, for good
+ *
+ * It dials without end, each time the next address, after a delay that grows with failures in a row and is drawn at
+ * random (reconnect-delay.ts); a link that opened sets the row back to nothing. What a hub said when it dropped the
+ * link may prescribe a longer delay, which is waited in addition. There is never more than one dial or connection.
+ */
+
+import type { ConnectionHost } from '../server/connection/connection-host.ts';
+import type { Timer } from '../server/io/io.ts';
+import type { LeafRemoteOptions } from '../server/config/options.ts';
+import type { Message } from '../server/protocol/message.ts';
+import type { AccountInterest } from './account-interest.ts';
+import { Dial, hostPort } from './dial.ts';
+import { LeafConnection } from './leaf-connection.ts';
+import type { LeafSite } from './leaf-site.ts';
+import type { LinkEvents } from './link-terms.ts';
+import { reconnectDelayMs } from './reconnect-delay.ts';
+import { RemoteUrls } from './remote-urls.ts';
+
+/** What all remotes of a server share. */
+export interface RemoteContext {
+  readonly host: ConnectionHost;
+  readonly site: LeafSite;
+  readonly inbound: Message;
+  readonly reconnectIntervalMs: number;
+  readonly dialTimeoutMs: number;
+  readonly writeDeadlineMs: number;
+  readonly waitsForWrites: boolean;
+}
+
+export type RemoteState = 'waiting' | 'dialling' | 'linking' | 'open' | 'closed';
+
+export class Remote implements LinkEvents {
+  readonly options: LeafRemoteOptions;
+  readonly interest: AccountInterest;
+  state: RemoteState = 'waiting';
+  /** Dials since a socket stood last. */
+  attempts = 0;
+  /** Times that the link opened. */
+  opens = 0;
+  connection: LeafConnection | null = null;
+
+  private readonly context: RemoteContext;
+  private readonly urls: RemoteUrls;
+  private dial: Dial | null = null;
+  private timer: Timer | null = null;
+  private failures = 0;
+  private wasReached = false;
+
+  constructor(context: RemoteContext, options: LeafRemoteOptions, interest: AccountInterest) {
+    this.context = context;
+    this.options = options;
+    this.interest = interest;
+    const { fraction } = context.host.io.random;
+    this.urls = new RemoteUrls(options.urls, options.randomizesUrls ? fraction : null);
+  }
+
+  start(): void {
+    this.dialNext();
+  }
+
+  close(): void {
+    if (this.state === 'closed') return;
+    this.state = 'closed';
+    this.timer?.cancel();
+    this.dial?.cancel();
+    this.connection?.close('Server Shutdown');
+  }
+
+  urlsTold(urls: readonly string[]): void {
+    this.urls.told(urls);
+  }
+
+  opened(): void {
+    this.state = 'open';
+    this.failures = 0;
+    this.opens++;
+  }
+
+  lost(delayMs: number): void {
+    this.connection = null;
+    if (this.state === 'closed') return;
+    const wasOpen = this.state === 'open';
+    this.waitAndDial(delayMs);
+    if (!wasOpen) this.failures++;
+  }
+
+  private dialNext(): void {
+    const { context, options } = this;
+    const { host } = context;
+    const url = this.urls.next();
+    const timeoutMs = options.dialTimeoutMs > 0 ? options.dialTimeoutMs : context.dialTimeoutMs;
+    this.timer = null;
+    this.state = 'dialling';
+    const address = hostPort(url);
+    host.log.debug(`Trying to connect as leafnode to remote server on ${JSON.stringify(address)}`);
+    this.dial = new Dial(host.io, { host: url.host, port: url.port }, timeoutMs, {
+      reached: (socket) => {
+        this.dial = null;
+        this.attempts = 0;
+        this.wasReached = true;
+        this.state = 'linking';
+        const { interest, urls } = this;
+        const login = urls.loginFor(url);
+        const terms = { ...context, options, interest, login, events: this };
+        const connection = new LeafConnection(host, socket, context.site.nextConnectionId(), terms);
+        this.connection = connection;
+        connection.connected();
+        return connection;
+      },
+      failed: (text) => {
+        this.dial = null;
+        this.dialFailed(address, text);
+      },
+    });
+  }
+
+  private dialFailed(address: string, text: string): void {
+    const { log } = this.context.host;
+    this.attempts++;
+    const where = `remote server ${JSON.stringify(address)} (attempt ${this.attempts})`;
+    const line = `Error trying to connect as leafnode to ${where}: ${text}`;
+    if (this.isReported()) log.error(line);
+    else log.debug(line);
+    this.waitAndDial(0);
+    this.failures++;
+  }
+
+  private isReported(): boolean {
+    const { connectErrorReports, reconnectErrorReports } = this.context.site;
+    const every = this.wasReached ? reconnectErrorReports : connectErrorReports;
+    return this.attempts === 1 || this.attempts % Math.max(1, every) === 0;
+  }
+
+  private waitAndDial(extraMs: number): void {
+    const { host, reconnectIntervalMs } = this.context;
+    this.state = 'waiting';
+    const delayMs = reconnectDelayMs(reconnectIntervalMs, this.failures, this.urls.count, host.io.random.fraction());
+    this.timer = host.io.timers.after(extraMs + delayMs, () => this.dialNext());
+  }
+}

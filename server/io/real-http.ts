@@ -1,6 +1,7 @@
 /** Plain HTTP for the monitoring port: whole requests in, whole responses out. */
 
-import type { Address, HttpHandler, IoError, Listener } from './io.ts';
+import type { Address, HttpHandler, Listener } from './io.ts';
+import { RealListener } from './real-listener.ts';
 
 export function serveHttp(address: Address, handler: HttpHandler): Listener {
   // Loaded on first use: most starts inside tests have no monitoring port.
@@ -13,14 +14,10 @@ export function serveHttp(address: Address, handler: HttpHandler): Listener {
       response.end(method === 'HEAD' ? undefined : body);
     });
   });
-  server.on('error', (error: IoError) => handler.failed(error));
-  server.listen({ host: address.host, port: address.port }, () => {
-    const bound = server.address();
-    if (bound !== null && typeof bound === 'object') handler.listening({ host: bound.address, port: bound.port });
-  });
+  const listener = new RealListener(server, address, handler);
   return {
     close: (done) => {
-      server.close(() => done());
+      listener.close(done);
       server.closeAllConnections();
     },
   };

@@ -12,15 +12,20 @@
  *
  * Stopping. A handler that returns false stops its socket's reads; `pause()` alone does not stop a socket that reads
  * into a given buffer. Going on starts the handle again, which may have vanished meanwhile.
+ *
+ * Ending. A peer that will send nothing more may still read, so its end closes nothing here (`allowHalfOpen`): what waits
+ * to be sent still goes out, and the owner ends the socket.
  */
 
 import net from 'node:net';
+import { getSystemErrorName } from 'node:util';
 import type { Address, IoError, ListenHandler, Listener, Network, Socket, SocketHandler } from './io.ts';
 import { HEADROOM_BYTES } from './io.ts';
 import { serveHttp } from './real-http.ts';
+import { RealListener } from './real-listener.ts';
 
 const READ_BYTES = 65_536;
-const BACKLOG = 4096;
+const MAPPED = '::ffff:';
 
 const readBuffer = Buffer.allocUnsafeSlow(HEADROOM_BYTES + READ_BYTES);
 const readArea = readBuffer.subarray(HEADROOM_BYTES);
@@ -80,21 +85,26 @@ class RealSocket implements Socket {
 
   /** The ordinary path: the runtime gives a buffer of its own for each read. */
   take(data: Buffer): void {
-    for (let at = 0; at < data.length; at += READ_BYTES) {
-      const bytes = data.copy(readArea, 0, at, Math.min(at + READ_BYTES, data.length));
-      if (!this.onRead(bytes)) this.socket?.pause();
-    }
+    const bytes = data.copy(readArea, 0, 0, Math.min(data.length, READ_BYTES));
+    const goesOn = this.onRead(bytes);
+    const { socket } = this;
+    if (socket === null || socket.destroyed) return;
+    if (!goesOn) socket.pause();
+    if (bytes === data.length) return;
+    const rest = data.subarray(bytes);
+    if (goesOn) this.take(rest);
+    else socket.unshift(rest);
   }
 
   get remote(): Address {
     if (this.remoteAddress !== null) return this.remoteAddress;
-    const address = { host: this.socket?.remoteAddress ?? '', port: this.socket?.remotePort ?? 0 };
+    const address = { host: withoutMapping(this.socket?.remoteAddress), port: this.socket?.remotePort ?? 0 };
     if (address.port !== 0) this.remoteAddress = address;
     return address;
   }
 
   get local(): Address {
-    return { host: this.socket?.localAddress ?? '', port: this.socket?.localPort ?? 0 };
+    return { host: withoutMapping(this.socket?.localAddress), port: this.socket?.localPort ?? 0 };
   }
 
   write(pieces: readonly Uint8Array[]): void {
@@ -117,7 +127,8 @@ class RealSocket implements Socket {
     const handle = socket._handle;
     if (handle && !handle.reading && !socket.isPaused()) {
       handle.reading = true;
-      handle.readStart();
+      const status = handle.readStart();
+      if (status !== 0) socket.destroy(systemError('read', status));
     } else socket.resume();
   }
 
@@ -139,20 +150,20 @@ export class RealNetwork implements Network {
   }
 
   listen(address: Address, handler: ListenHandler): Listener {
-    const server: ServerWithHandle = net.createServer({ noDelay: true });
-    server.on('error', (error: IoError) => handler.failed(error));
+    const server: ServerWithHandle = net.createServer({ noDelay: true, allowHalfOpen: true });
     server.on('connection', (socket: OwnedSocket) => {
       const real = new RealSocket();
       real.bind(socket);
       real.attach(handler.accepted(real));
       socket.on('data', onData);
     });
-    server.listen({ host: address.host, port: address.port, backlog: BACKLOG }, () => {
-      if (!this.copying) takeConnections(server, handler);
-      const bound = server.address() as net.AddressInfo;
-      handler.listening({ host: bound.address, port: bound.port });
+    return new RealListener(server, address, {
+      listening: (bound) => {
+        if (!this.copying) takeConnections(server, handler);
+        handler.listening(bound);
+      },
+      failed: (error) => handler.failed(error),
     });
-    return { close: (done) => server.close(() => done()) };
   }
 
   connect(address: Address, handler: SocketHandler): Socket {
@@ -161,6 +172,7 @@ export class RealNetwork implements Network {
       host: address.host,
       port: address.port,
       noDelay: true,
+      allowHalfOpen: true,
       onread: { buffer: readArea, callback: real.onRead },
     });
     real.bind(socket);
@@ -189,13 +201,25 @@ function onData(this: OwnedSocket, data: Buffer): void {
   this.owner?.take(data);
 }
 
+/** What the system said with a negative status. */
+function systemError(what: string, status: number): IoError {
+  const code = getSystemErrorName(status);
+  return Object.assign(new Error(`${what} ${code}`), { code });
+}
+
+/** `::ffff:10.0.0.1` is how a socket that also speaks IPv6 shows an IPv4 peer. */
+function withoutMapping(address: string | undefined): string {
+  if (address === undefined) return '';
+  return address.startsWith(MAPPED) && address.includes('.') ? address.slice(MAPPED.length) : address;
+}
+
 /** Takes the listening handle's connections before `net.Server` wraps them. */
 function takeConnections(server: ServerWithHandle, handler: ListenHandler): void {
   const listening = server._handle;
   if (!listening || typeof listening.onconnection !== 'function') return;
   listening.onconnection = (status, handle) => {
     if (handle === undefined) {
-      handler.failed(Object.assign(new Error(`accept failed with status ${status}`), { code: 'EACCEPT' }));
+      handler.failed(systemError('accept', status));
       return;
     }
     const real = new RealSocket();
@@ -204,6 +228,7 @@ function takeConnections(server: ServerWithHandle, handler: ListenHandler): void
       handle,
       readable: true,
       writable: true,
+      allowHalfOpen: true,
       onread: { buffer: readArea, callback: real.onRead },
     };
     const socket = new net.Socket(options as unknown as net.SocketConstructorOpts);

@@ -1,0 +1,216 @@
+/** The host's sockets: what every network promises on both ways of accepting, and what is the host's alone. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { connect, type Socket as RuntimeSocket } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import type { Address, SocketHandler } from '../../server/io/io.ts';
+import { RealNetwork } from '../../server/io/real-network.ts';
+import { until } from '../helpers/until.ts';
+import { describeNetwork, type HalfClosingPeer, type NetworkUnderTest } from './network-contract.ts';
+import { patterned, SocketRecorder } from './network-recorder.ts';
+
+const PASS_MS = 30;
+const SOON_TURNS = 100;
+
+function onHost(copying: boolean): NetworkUnderTest {
+  return {
+    network: new RealNetwork({ copying }),
+    host: '127.0.0.1',
+    manyConnections: 1000,
+    liveHandles: () => process.getActiveResourcesInfo().filter((each) => each.startsWith('TCP')).length,
+    dialHalfClosing,
+    until: async (condition, what) => {
+      // Most conditions hold within a few turns; the others can wait for the clock.
+      for (let i = 0; i < SOON_TURNS && !condition(); i++) await turn();
+      await until(condition, what);
+    },
+    pass: async () => delay(PASS_MS),
+  };
+}
+
+function dialHalfClosing({ host, port }: Address, bytes: Buffer): HalfClosingPeer {
+  const socket = connect({ host, port, allowHalfOpen: true });
+  socket.end(bytes);
+  let read = 0;
+  socket.on('data', (chunk) => (read += chunk.length));
+  return { bytesRead: () => read, isClosed: () => socket.closed };
+}
+
+describeNetwork("the host's, taking the connections from the listening handle", () => onHost(false));
+describeNetwork("the host's, copying what the runtime read", () => onHost(true));
+
+describe("the host's network", () => {
+  it.each([
+    ['takes connections before the runtime wraps them', false, 0],
+    ['lets the runtime wrap connections when it has to copy', true, 1],
+  ])('%s', async (_, copying, wrapped) => {
+    let count = 0;
+    const onSocket = (): void => {
+      count++;
+    };
+    subscribe('net.server.socket', onSocket);
+    try {
+      await withConnection('127.0.0.1', '127.0.0.1', copying, () => undefined);
+    } finally {
+      unsubscribe('net.server.socket', onSocket);
+    }
+    expect(count).toBe(wrapped);
+  });
+
+  it('hands on in parts what the runtime read at once, and keeps the rest while it is stopped', async () => {
+    const sockets: RuntimeSocket[] = [];
+    const onSocket = (message: unknown): void => {
+      sockets.push((message as { socket: RuntimeSocket }).socket);
+    };
+    subscribe('net.server.socket', onSocket);
+    try {
+      await withConnection('127.0.0.1', '127.0.0.1', true, async (_near, far) => {
+        const bytes = patterned(300_000);
+        far.readsOn = false;
+        sockets[0]?.emit('data', bytes);
+        await delay(PASS_MS);
+        expect(far.readSizes).toEqual([65_536]);
+        far.readsOn = true;
+        far.socket?.resume();
+        await until(() => far.bytesRead === bytes.length, 'the rest');
+        expect(far.received.equals(bytes)).toBe(true);
+      });
+    } finally {
+      unsubscribe('net.server.socket', onSocket);
+    }
+  });
+
+  it('shows IPv4 peers as such when it listens on all addresses, and says 0.0.0.0', async () => {
+    await withConnection('0.0.0.0', '127.0.0.1', false, (near, far, address) => {
+      expect(address.host).toBe('0.0.0.0');
+      expect(far.socket?.remote.host).toBe('127.0.0.1');
+      expect(far.socket?.local.host).toBe('127.0.0.1');
+      expect(near.socket?.remote).toEqual({ host: '127.0.0.1', port: address.port });
+    });
+  });
+
+  it.runIf(hasIpv6())('hears IPv6 too when it listens on 0.0.0.0, as nats-server does', async () => {
+    await withConnection('0.0.0.0', '::1', false, (_near, far) => {
+      expect(far.socket?.remote.host).toBe('::1');
+    });
+  });
+
+  it('dials a name', async () => {
+    await withConnection('127.0.0.1', 'localhost', false, (near, _far, address) => {
+      expect(near.socket?.remote.port).toBe(address.port);
+    });
+  });
+
+  it('tells of a name that does not exist', async () => {
+    const recorder = new SocketRecorder();
+    new RealNetwork().connect({ host: 'no-such-host.invalid', port: 4222 }, recorder);
+    await until(() => recorder.isClosed, 'the dial to fail');
+    expect(recorder.events).toEqual(['closed']);
+    expect(['ENOTFOUND', 'EAI_AGAIN']).toContain(recorder.error?.code);
+  });
+
+  it('tells of an address that is not this host', async () => {
+    const failures: (string | undefined)[] = [];
+    const listener = new RealNetwork().listen(
+      { host: '192.0.2.1', port: 0 },
+      {
+        listening: () => undefined,
+        accepted: () => new SocketRecorder(),
+        failed: (error) => failures.push(error.code),
+      },
+    );
+    await until(() => failures.length > 0, 'listening to fail');
+    expect(failures).toEqual(['EADDRNOTAVAIL']);
+    let closed = false;
+    listener.close(() => (closed = true));
+    await until(() => closed, 'the listener to close');
+  });
+});
+
+describe("the host's HTTP", () => {
+  it('answers requests whole, HEAD without a body, and gives the port back at once', async () => {
+    const network = new RealNetwork();
+    const requests: string[] = [];
+    let address: Address | null = null;
+    const listener = network.serveHttp(
+      { host: '127.0.0.1', port: 0 },
+      {
+        listening: (bound) => (address = bound),
+        request: ({ method, url, headers }, respond) => {
+          requests.push(`${method} ${url} ${String(headers['x-test'])}`);
+          respond({ status: 201, headers: { 'content-type': 'text/plain' }, body: 'body' });
+        },
+        failed: (error) => {
+          throw error;
+        },
+      },
+    );
+    const { host, port } = await until<Address | null>(() => address, 'the port');
+    const got = await fetch(`http://${host}:${port}/varz?a=1`, { headers: { 'x-test': 'yes' } });
+    expect([got.status, got.headers.get('content-type'), await got.text()]).toEqual([201, 'text/plain', 'body']);
+    const head = await fetch(`http://${host}:${port}/varz`, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([201, '']);
+    expect(requests).toEqual(['GET /varz?a=1 yes', 'HEAD /varz undefined']);
+    let closed = false;
+    listener.close(() => (closed = true));
+    await until(() => closed, 'the listener to close');
+    await expect(fetch(`http://${host}:${port}/varz`)).rejects.toThrow('fetch failed');
+  });
+
+  it('tells of a port that is taken', async () => {
+    const network = new RealNetwork();
+    await withConnection('127.0.0.1', '127.0.0.1', false, async (_near, _far, address) => {
+      const failures: (string | undefined)[] = [];
+      network.serveHttp(address, {
+        listening: () => undefined,
+        request: () => undefined,
+        failed: (error) => failures.push(error.code),
+      });
+      await until(() => failures.length > 0, 'listening to fail');
+      expect(failures).toEqual(['EADDRINUSE']);
+    });
+  });
+});
+
+/** Runs `body` on both ends of a connection, and takes everything down. */
+async function withConnection(
+  listenHost: string,
+  dialHost: string,
+  copying: boolean,
+  body: (near: SocketRecorder, far: SocketRecorder, address: Address) => void | Promise<void>,
+): Promise<void> {
+  const network = new RealNetwork({ copying });
+  const near = new SocketRecorder();
+  const far = new SocketRecorder();
+  let address: Address | null = null;
+  const listener = network.listen(
+    { host: listenHost, port: 0 },
+    {
+      listening: (bound) => (address = bound),
+      accepted: (socket): SocketHandler => {
+        far.socket = socket;
+        return far;
+      },
+      failed: (error) => {
+        throw error;
+      },
+    },
+  );
+  const bound = await until<Address | null>(() => address, 'the port');
+  near.socket = network.connect({ host: dialHost, port: bound.port }, near);
+  await until(() => near.count('connected') === 1 && far.socket !== null, 'a connection');
+  try {
+    await body(near, far, bound);
+  } finally {
+    near.socket.destroy();
+    far.socket?.destroy();
+    let closed = false;
+    listener.close(() => (closed = true));
+    await until(() => closed && near.isClosed && far.isClosed, 'everything to close');
+  }
+}
+
+function hasIpv6(): boolean {
+  return Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === '::1'));
+}

@@ -1,19 +1,12 @@
 /** The production Io: the host's clocks, timers, randomness, disk and network. */
 
 import { randomBytes } from 'node:crypto';
-import type { Io, Random, Timers } from './io.ts';
+import type { Io, Random } from './io.ts';
 import { RealClock } from './real-clock.ts';
 import { RealDisk } from './real-disk.ts';
 import { RealHost } from './real-host.ts';
 import { RealNetwork } from './real-network.ts';
-
-const timers: Timers = {
-  after(delayMs, callback) {
-    const timeout = setTimeout(callback, delayMs);
-    return { cancel: () => clearTimeout(timeout) };
-  },
-  afterTurn: setImmediate,
-};
+import { realTimers } from './real-timers.ts';
 
 const random: Random = {
   bytes: randomBytes,
@@ -23,7 +16,7 @@ const random: Random = {
 export function realIo(): Io {
   return {
     clock: new RealClock(),
-    timers,
+    timers: realTimers,
     random,
     disk: new RealDisk(),
     network: new RealNetwork(),

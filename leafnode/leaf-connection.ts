@@ -90,6 +90,11 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
     return `${host.includes(':') ? `[${host}]` : host}:${port} - lid:${this.id}`;
   }
 
+  /** By which the account's own interest is known when it comes back. */
+  get loopSubject(): string {
+    return this.terms.interest.loopSubject;
+  }
+
   get limits(): ConnectionLimits {
     return this.host.limits;
   }
@@ -206,7 +211,7 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
     // A hub says itself what it takes; a leaf is told, and what it should not have sent is dropped.
     if (this.isSpoke && !this.permissions.mayReceive(subject, subjectStart, subjectEnd)) return;
     if (account.mappings !== null) {
-      if (!account.applyMappings(message)) return;
+      account.applyMappings(message);
       // The peer knows nothing of the groups that subscribe to what the subject is mapped to.
       if (message.subject !== subject && message.queueGroups?.length === 0) message.queueGroups = null;
     }
@@ -216,8 +221,8 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
 
   subscribe(subject: string, queueGroup: string, weight: number): void {
     if (!this.hasGreeting()) return;
-    const { peerInterest, host, terms } = this;
-    if (subject === terms.interest.loopSubject) {
+    const { peerInterest, host } = this;
+    if (subject === this.loopSubject) {
       this.endLoop();
       return;
     }

@@ -45,8 +45,9 @@ export function writeLeafMessage(
   queueGroups: readonly string[],
   withHeaders: boolean,
 ): number {
-  if (message.tailStart >= 0) {
-    const w = writeAddress(out, at, message, queueGroups, false);
+  const hasHeaders = message.headerBytes > 0;
+  if (message.tailStart >= 0 && (withHeaders || !hasHeaders)) {
+    const w = writeAddress(out, at, message, queueGroups, hasHeaders);
     return copyBytes(out, w, message.body, message.tailStart, message.bodyEnd + 2);
   }
   let w = writeLeafLine(out, at, message, queueGroups, withHeaders);

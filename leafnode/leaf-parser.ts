@@ -181,15 +181,19 @@ export class LeafParser extends OperationReader {
     else message.clearReply();
     message.queueGroups = hasGroups ? this.groupNames(buffer, sign === PLUS ? 3 : 2, addressing) : NO_GROUPS;
     message.setBody(buffer, bodyStart, bodyStart + headerSize, bodyEnd);
-    const sizeIndex = addressing + sizes - 1;
-    // Where CR LF follow the size at once, the rest of the operation can be passed on as it is.
-    if (!withHeaders && ends[sizeIndex] === lineEnd && lineEnd + 2 === bodyStart) {
-      message.tailStart = starts[sizeIndex] as number;
-    }
+    message.tailStart = this.tailStart(addressing, addressing + sizes - 1, headerSize, lineEnd, bodyStart);
     this.messagesIn++;
     this.bytesIn += size;
     this.operations.message(message);
     return bodyEnd + 2;
+  }
+
+  /** Where the part begins that can be passed on as it is: sizes a blank apart, CR LF behind them; or -1. */
+  private tailStart(first: number, last: number, headerSize: number, lineEnd: number, bodyStart: number): number {
+    const { starts, ends } = this;
+    if (ends[last] !== lineEnd || lineEnd + 2 !== bodyStart) return -1;
+    if (headerSize === 0) return starts[last] as number;
+    return (ends[first] as number) + 1 === starts[last] ? (starts[first] as number) : -1;
   }
 
   private groupNames(buffer: Buffer, from: number, to: number): readonly string[] {

@@ -6,9 +6,9 @@ import { onTestFinished } from 'vitest';
 import { LeafNodes } from '../../leafnode/leaf-nodes.ts';
 import type { LeafConnection } from '../../leafnode/leaf-connection.ts';
 import type { LeafSite } from '../../leafnode/leaf-site.ts';
+import { defaultOptions } from '../../server/config/draft.ts';
 import { parseLeafUrl } from '../../server/config/leaf-url.ts';
-import type { LeafnodeOptions, LeafRemoteOptions } from '../../server/config/options.ts';
-import type { ConnectionLimits } from '../../server/connection/connection-host.ts';
+import type { LeafnodeOptions, LeafRemoteOptions, ServerOptions } from '../../server/config/options.ts';
 import { realIo } from '../../server/io/real-io.ts';
 import { Log } from '../../server/io/log.ts';
 import { Server } from '../../server/server.ts';
@@ -21,7 +21,7 @@ export interface LeafPetioleOptions {
   readonly urls: readonly string[];
   readonly remote?: Partial<LeafRemoteOptions>;
   readonly leafnodes?: Partial<LeafnodeOptions>;
-  readonly limits?: Partial<ConnectionLimits>;
+  readonly options?: Partial<ServerOptions>;
   readonly site?: Partial<LeafSite>;
   /** Before the links begin. */
   readonly prepare?: (server: Server) => void;
@@ -34,7 +34,6 @@ export class LeafPetiole {
   readonly server: Server;
   readonly leafNodes: LeafNodes;
   readonly log: string[] = [];
-  #address: ServerAddress = { host: '', port: 0 };
 
   constructor(options: LeafPetioleOptions) {
     const io = realIo();
@@ -44,23 +43,29 @@ export class LeafPetiole {
       time: false,
       utc: false,
     });
-    this.server = new Server(io, log, infoOf(this.name), { ...defaultLimits(), ...options.limits });
+    const serverName = this.name;
+    this.server = new Server(io, log, {
+      ...defaultOptions(),
+      host: '127.0.0.1',
+      port: 0,
+      serverName,
+      ...options.options,
+    });
     options.prepare?.(this.server);
     const site: LeafSite = { ...siteOf(this.server, this.name), ...options.site };
     this.leafNodes = new LeafNodes(this.server, site, leafnodeOptions(options));
   }
 
-  async listen(): Promise<void> {
+  async start(): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      this.server.listen({ host: '127.0.0.1', port: 0 }, (error) => (error === null ? resolve() : reject(error)));
+      this.server.start((error) => (error === null ? resolve() : reject(error)));
     });
-    const [, port = ''] = /client connections on \S+:(\d+)/.exec(this.log.join('\n')) ?? [];
-    this.#address = { host: '127.0.0.1', port: Number(port) };
+    this.leafNodes.start();
   }
 
   /** A client that has connected without verbose answers. */
   async client(options: object = {}): Promise<WireClient> {
-    const client = await dial(this.#address);
+    const client = await dial(this.#address());
     await client.line();
     client.send(`CONNECT ${JSON.stringify({ verbose: false, pedantic: false, ...options })}\r\nPING\r\n`);
     await client.expect('PONG\r\n');
@@ -77,9 +82,15 @@ export class LeafPetiole {
     return this.log.some((line) => (typeof text === 'string' ? line.includes(text) : text.test(line)));
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.leafNodes.close();
-    this.server.close();
+    await new Promise<void>((resolve) => this.server.close(resolve));
+  }
+
+  #address(): ServerAddress {
+    const { clientAddress } = this.server;
+    if (clientAddress === null) throw new Error('not started');
+    return clientAddress;
   }
 }
 
@@ -87,8 +98,7 @@ export class LeafPetiole {
 export async function startLeafPetiole(options: LeafPetioleOptions): Promise<LeafPetiole> {
   const petiole = new LeafPetiole(options);
   onTestFinished(() => petiole.close());
-  await petiole.listen();
-  petiole.leafNodes.start();
+  await petiole.start();
   return petiole;
 }
 
@@ -138,34 +148,5 @@ function siteOf(server: Server, name: string): LeafSite {
     reconnectErrorReports: 1,
     nextConnectionId: () => id++,
     account: (account) => (account === '$G' ? server.globalAccount : null),
-  };
-}
-
-function infoOf(name: string): ConstructorParameters<typeof Server>[2] {
-  return {
-    server_id: name,
-    server_name: name,
-    version: '2.15.2',
-    proto: 1,
-    go: 'petiole',
-    host: '127.0.0.1',
-    port: 0,
-    headers: true,
-    max_payload: 1024 * 1024,
-  };
-}
-
-function defaultLimits(): ConnectionLimits {
-  return {
-    maxPayloadBytes: 1024 * 1024,
-    maxControlLineBytes: 4096,
-    maxPendingBytes: 64 * 1024 * 1024,
-    maxSubscriptions: 0,
-    maxSubscriptionTokens: 0,
-    writeDeadlineMs: 10_000,
-    pingIntervalMs: 120_000,
-    pingsOutMax: 2,
-    authTimeoutMs: 2000,
-    stallFastProducers: true,
   };
 }

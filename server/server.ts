@@ -1,75 +1,221 @@
 /**
- * One server: its accounts, its listeners and its connections, from start to shutdown. Several live in one process;
- * everything hangs on this object.
+ * One server: its accounts, listeners and connections, from start to shutdown. Several live in one process; everything
+ * hangs on this object.
+ *
+ *     new ─start─► starting ─listening─► ready ─lame duck─► draining ─► closed
+ *                     └──────────────────────────── close ───────────────┘
  */
 
 import { Account } from './account/account.ts';
+import { compileMapping } from './account/mapping.ts';
+import { Mappings } from './account/mappings.ts';
+import { Authenticator } from './auth/authenticator.ts';
+import { nodeHash, serverId } from './auth/server-identity.ts';
+import { parseDecimal, splitHostPort } from './config/host-port.ts';
+import type { ServerOptions } from './config/options.ts';
 import { ClientConnection } from './connection/client-connection.ts';
+import { ClosedConnections } from './connection/closed-connections.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionHost, ConnectionLimits, Identity } from './connection/connection-host.ts';
 import { DeadlineWheel } from './connection/deadline-wheel.ts';
 import { Outbound } from './connection/outbound.ts';
 import { Traffic } from './connection/statistics.ts';
-import type { Address, Io, IoError, Listener } from './io/io.ts';
+import type { Address, Io, IoError, Listener, Socket } from './io/io.ts';
 import type { Log } from './io/log.ts';
 import type { ConnectOptions } from './protocol/connect-options.ts';
-import type { ClosedReason } from './protocol/errors.ts';
+import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
 import { Message } from './protocol/message.ts';
 import { encodeInfo, type ServerInfo } from './protocol/server-info.ts';
+import { NATS_VERSION, PETIOLE_VERSION } from './protocol/version.ts';
 import { Sublist } from './subject/sublist.ts';
 
 const UNSENT_BYTES_MAX = 256 * 1024 * 1024;
+const SYSTEM_ACCOUNT = '$SYS';
+const GLOBAL_ACCOUNT = '$G';
+/** Clients are closed in so many steps while the server drains. */
+const DRAIN_STEPS = 20;
+
+/** Something that keeps the server from starting. */
+export class StartError extends Error {
+  readonly code = 'START_FAILED';
+
+  constructor(message: string, cause: unknown) {
+    super(message, { cause });
+    this.name = 'StartError';
+  }
+}
 
 export class Server implements ConnectionHost {
   readonly io: Io;
   readonly log: Log;
+  readonly options: ServerOptions;
+  readonly id: string;
+  readonly name: string;
   readonly outbound: Outbound;
   readonly wheel: DeadlineWheel;
   readonly limits: ConnectionLimits;
   readonly inbound: Message = new Message();
-  readonly headersSupported: boolean = true;
-  readonly authRequired: boolean = false;
+  readonly headersSupported: boolean;
   readonly globalAccount: Account;
+  readonly systemAccount: Account;
   readonly clients: Map<number, ClientConnection> = new Map();
+  readonly closedClients: ClosedConnections<ClientConnection>;
+  /** Traffic of connections that are gone. */
   readonly goneTraffic: Traffic = new Traffic();
-  private nextClientId = 1;
-  private readonly info: ServerInfo;
-  private readonly identity: Identity;
-  private listener: Listener | null = null;
+  readonly startWallMs: number;
+  clientAddress: Address | null = null;
+  clientsAccepted = 0;
+  slowConsumersPending = 0;
+  slowConsumersDeadline = 0;
+  staleConnections = 0;
 
-  constructor(io: Io, log: Log, info: ServerInfo, limits: ConnectionLimits) {
+  private readonly authenticator: Authenticator;
+  private readonly info: ServerInfo;
+  private nextClientId = 1;
+  private listener: Listener | null = null;
+  private isDraining = false;
+  private isClosing = false;
+
+  constructor(io: Io, log: Log, options: ServerOptions) {
     this.io = io;
     this.log = log;
-    this.info = info;
-    this.limits = limits;
+    this.options = options;
+    this.id = serverId(io.random.bytes(32));
+    this.name = options.serverName === '' ? this.id : options.serverName;
+    this.startWallMs = io.clock.wallMs();
+    this.headersSupported = options.supportsHeaders;
     this.outbound = new Outbound(io, Math.min(UNSENT_BYTES_MAX, io.host.memoryLimitBytes() / 4));
+    this.outbound.onBudgetExceeded = () => this.closeSlowest();
     this.wheel = new DeadlineWheel(io);
-    const seed = io.random.bytes(4).readInt32LE(0);
-    this.globalAccount = new Account('$G', new Sublist(seed), io.random.fraction);
-    this.identity = { user: '', account: this.globalAccount, permissions: null };
+    this.limits = limitsOf(options);
+    this.closedClients = new ClosedConnections(options.maxClosedClients);
+    this.globalAccount = this.makeAccount(GLOBAL_ACCOUNT);
+    this.systemAccount = this.makeAccount(SYSTEM_ACCOUNT);
+    this.globalAccount.mappings = this.makeMappings();
+    this.authenticator = new Authenticator(options.authorization, this.globalAccount);
+    this.info = this.makeInfo();
   }
 
-  listen(address: Address, done: (error: IoError | null) => void): void {
-    this.listener = this.io.network.listen(address, {
-      listening: (bound) => {
-        this.info.port = bound.port;
-        this.log.notice(`Listening for client connections on ${bound.host}:${bound.port}`);
-        done(null);
-      },
-      accepted: (socket) => {
-        const connection = new ClientConnection(this, socket, this.nextClientId++);
-        this.clients.set(connection.id, connection);
-        connection.connected();
-        return connection;
-      },
-      failed: done,
+  get authRequired(): boolean {
+    return this.authenticator.isRequired;
+  }
+
+  get nodeHash(): string {
+    return nodeHash(this.name);
+  }
+
+  // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Opens the listeners; `done` hears when clients can connect, or why not. */
+  start(done: (error: StartError | null) => void): void {
+    this.logStart();
+    this.listen((error) => {
+      if (error === null) this.log.notice('Server is ready');
+      done(error);
     });
   }
 
-  close(): void {
+  /** Stops listening and ends every connection after what is queued has gone out; `done` when all is closed. */
+  close(done: () => void): void {
+    if (this.isClosing) return;
+    this.isClosing = true;
+    this.log.notice('Initiating Shutdown...');
     this.listener?.close(() => undefined);
-    this.wheel.close();
     for (const client of this.clients.values()) client.close('Server Shutdown');
+    this.whenClientsGone(() => {
+      this.wheel.close();
+      this.log.notice('Server Exiting..');
+      done();
+    });
+  }
+
+  /** Lame duck: no new clients, the present ones are told and then closed bit by bit; `done` at the end of it. */
+  drain(done: () => void): void {
+    if (this.isDraining || this.isClosing) return;
+    this.isDraining = true;
+    this.log.notice('Entering lame duck mode, stop accepting new clients');
+    this.listener?.close(() => undefined);
+    const info = encodeInfo({ ...this.info, ldm: true });
+    for (const client of this.clients.values()) client.sendAsyncInfo(info);
+    const { lameDuckDurationMs, lameDuckGraceMs } = this.options;
+    this.io.timers.after(this.clients.size === 0 ? 0 : lameDuckGraceMs, () => {
+      this.log.notice('Closing existing clients');
+      const interval = Math.max(1, (lameDuckDurationMs - lameDuckGraceMs) / DRAIN_STEPS);
+      this.closeSome(Math.ceil(this.clients.size / DRAIN_STEPS), interval, () => this.close(done));
+    });
+  }
+
+  get isLameDuck(): boolean {
+    return this.isDraining;
+  }
+
+  private closeSome(count: number, intervalMs: number, done: () => void): void {
+    let left = count;
+    for (const client of this.clients.values()) {
+      if (left-- <= 0) break;
+      client.close('Server Shutdown');
+    }
+    if (this.clients.size === 0 || this.isClosing) done();
+    else this.io.timers.after(intervalMs, () => this.closeSome(count, intervalMs, done));
+  }
+
+  private whenClientsGone(done: () => void): void {
+    if (this.clients.size === 0) done();
+    else this.io.timers.after(1, () => this.whenClientsGone(done));
+  }
+
+  private logStart(): void {
+    const { log, options } = this;
+    log.notice('Starting nats-server');
+    log.notice(`  Version:  ${NATS_VERSION} (petiole ${PETIOLE_VERSION})`);
+    log.notice('  Git:      [not set]');
+    log.notice(`  Name:     ${this.name}`);
+    if (options.jetstream.isEnabled) log.notice(`  Node:     ${this.nodeHash}`);
+    log.notice(`  ID:       ${this.id}`);
+    for (const warning of options.logWarnings) log.warn(warning);
+    if (options.configFile !== '') {
+      log.notice(`Using configuration file: ${options.configFile} (${options.configDigest})`);
+    }
+  }
+
+  private listen(done: (error: StartError | null) => void): void {
+    const { host, port } = this.options;
+    this.listener = this.io.network.listen(
+      { host, port },
+      {
+        listening: (address) => {
+          this.clientAddress = { host, port: address.port };
+          if (this.options.clientAdvertise === '') this.info.port = address.port;
+          this.log.notice(`Listening for client connections on ${hostPort(host, address.port)}`);
+          done(null);
+        },
+        accepted: (socket) => this.accept(socket),
+        failed: (error) => this.listenFailed(error, done),
+      },
+    );
+  }
+
+  private listenFailed(error: IoError, done: (error: StartError | null) => void): void {
+    if (this.clientAddress !== null) {
+      this.log.error(`Error accepting a client connection: ${error.message}`);
+      return;
+    }
+    const { host, port } = this.options;
+    const reason = `listen tcp ${hostPort(host, port)}: ${listenReason(error)}`;
+    done(new StartError(`Error listening on port: ${hostPort(host, port)}, ${JSON.stringify(reason)}`, error));
+  }
+
+  // ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  private accept(socket: Socket): ClientConnection {
+    const connection = new ClientConnection(this, socket, this.nextClientId++);
+    this.clientsAccepted++;
+    const { maxConnections } = this.options;
+    const isFull = maxConnections < 0 || (maxConnections > 0 && this.clients.size >= maxConnections);
+    this.clients.set(connection.id, connection);
+    connection.connected();
+    if (isFull) connection.fail(PeerErrors.maximumConnections);
+    return connection;
   }
 
   clientInfo(clientId: number, clientIp: string, connectInfo: Account | null): Uint8Array {
@@ -77,26 +223,126 @@ export class Server implements ConnectionHost {
     if (connectInfo !== null) {
       info.connect_info = true;
       info.remote_account = connectInfo.name;
+      if (connectInfo === this.systemAccount) info.acc_is_sys = true;
     }
     return encodeInfo(info);
   }
 
-  authenticate(_options: ConnectOptions): Identity | null {
-    return this.identity;
+  authenticate(options: ConnectOptions): Identity | null {
+    return this.authenticator.authenticate(options);
   }
 
   identityWithoutConnect(): Identity | null {
-    return this.identity;
+    return this.authenticator.withoutCredentials();
   }
 
   slowConsumer(connection: Connection, detail: string): void {
+    if (detail.startsWith('WriteDeadline')) this.slowConsumersDeadline++;
+    else this.slowConsumersPending++;
     this.log.notice(`${connection.label} - Slow Consumer Detected: ${detail}`);
   }
 
-  connectionClosing(_connection: Connection, _reason: ClosedReason): void {}
+  connectionClosing(connection: Connection, reason: ClosedReason): void {
+    if (reason === 'Stale Connection') this.staleConnections++;
+    this.log.debug(`${connection.label} - Client connection closed: ${reason}`);
+  }
 
   connectionGone(connection: Connection): void {
+    const client = this.clients.get(connection.id);
+    if (client !== connection) return;
     this.clients.delete(connection.id);
     this.goneTraffic.add(connection.traffic);
+    this.closedClients.add(client);
+  }
+
+  /** All unsent bytes together are too many: the connection with most of them that does not drain goes first. */
+  private closeSlowest(): void {
+    let slowest: ClientConnection | null = null;
+    for (const client of this.clients.values()) {
+      if (client.isClosed || client.queue.drains) continue;
+      if (slowest === null || client.queue.pendingBytes > slowest.queue.pendingBytes) slowest = client;
+    }
+    slowest?.pendingExceeded();
+  }
+
+  // ── making ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  private makeAccount(name: string): Account {
+    const seed = this.io.random.bytes(4).readInt32LE(0);
+    const sublist = new Sublist(seed, { cached: this.options.hasSublistCache });
+    return new Account(name, sublist, this.io.random.fraction);
+  }
+
+  private makeMappings(): Mappings | null {
+    if (this.options.mappings.length === 0) return null;
+    const mappings = new Mappings(this.io.random, () => '');
+    for (const { source, destinations } of this.options.mappings) {
+      const { value, error } = compileMapping(source, destinations);
+      if (value === null) throw new StartError(`Error adding mapping for "${source}": ${error.message}`, error);
+      mappings.set(value);
+    }
+    return mappings;
+  }
+
+  private makeInfo(): ServerInfo {
+    const { options } = this;
+    const info: ServerInfo = {
+      server_id: this.id,
+      server_name: this.name,
+      version: NATS_VERSION,
+      proto: 1,
+      git_commit: `petiole-${PETIOLE_VERSION}`,
+      go: `petiole ${PETIOLE_VERSION}`,
+      ...advertisedAddress(options),
+      headers: options.supportsHeaders,
+      max_payload: options.maxPayloadBytes,
+    };
+    if (this.authenticator.isAnnounced) info.auth_required = true;
+    return info;
+  }
+}
+
+function limitsOf(options: ServerOptions): ConnectionLimits {
+  return {
+    maxPayloadBytes: options.maxPayloadBytes,
+    maxControlLineBytes: options.maxControlLineBytes,
+    maxPendingBytes: options.maxPendingBytes,
+    maxSubscriptions: options.maxSubscriptions,
+    maxSubscriptionTokens: options.maxSubscriptionTokens,
+    writeDeadlineMs: options.writeDeadlineMs,
+    pingIntervalMs: options.pingIntervalMs,
+    pingsOutMax: options.maxPingsOut,
+    authTimeoutMs: options.authorization.timeoutMs,
+    stallFastProducers: options.stallsFastProducers,
+  };
+}
+
+/** Where clients are told to connect. */
+function advertisedAddress(options: ServerOptions): Address {
+  const { host, port, clientAdvertise } = options;
+  if (clientAdvertise === '') return { host, port };
+  const advertised = splitHostPort(clientAdvertise) ?? { host: clientAdvertise, port: String(port) };
+  const advertisedPort = parseDecimal(advertised.port);
+  if (advertisedPort === null || advertisedPort > 65_535) {
+    throw new StartError(`client_advertise "${clientAdvertise}" is not an address`, null);
+  }
+  return { host: advertised.host, port: advertisedPort <= 0 ? port : advertisedPort };
+}
+
+/** `host:port`, with brackets around an IPv6 address. */
+function hostPort(host: string, port: number): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function listenReason(error: IoError): string {
+  switch (error.code) {
+    case 'EADDRINUSE':
+      return 'bind: address already in use';
+    case 'EADDRNOTAVAIL':
+      return 'bind: cannot assign requested address';
+    case 'EACCES':
+      return 'bind: permission denied';
+    default:
+      return error.message;
   }
 }

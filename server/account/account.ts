@@ -12,7 +12,7 @@ import type { Message } from '../protocol/message.ts';
 import { Receivers } from '../subject/receivers.ts';
 import type { Sublist } from '../subject/sublist.ts';
 import type { Subscription } from '../subject/subscription.ts';
-import { DROPPED, type Mappings } from './mappings.ts';
+import type { Mappings } from './mappings.ts';
 import { deliverToOne } from './queue-choice.ts';
 
 export class Account {
@@ -49,15 +49,13 @@ export class Account {
     this.listeners.delete(listener);
   }
 
-  /** Puts the mapped subject in the place of the published one; false when the message is to be dropped. */
-  applyMappings(message: Message): boolean {
-    if (this.mappings === null) return true;
+  /** Puts the mapped subject in the place of the published one. A message to be dropped gets an empty subject. */
+  applyMappings(message: Message): void {
+    if (this.mappings === null) return;
     const mapped = this.mappings.select(message.subject, message.subjectStart, message.subjectEnd);
-    if (mapped === null) return true;
-    if (mapped === DROPPED) return false;
+    if (mapped === null) return;
     const bytes = Buffer.from(mapped, 'latin1');
     message.setSubject(bytes, 0, bytes.length);
-    return true;
   }
 
   /** A plain subscription of `sink` that matches the literal subject, if there is one. */

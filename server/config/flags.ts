@@ -7,7 +7,7 @@
 import type { Draft } from './draft.ts';
 import { FLAGS } from './flag-table.ts';
 import type { Flag, FlagValue } from './flag-table.ts';
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
 import { isPasswordHash } from './password.ts';
 import { safeNumber } from './reading.ts';
 import { ConfigError } from './tree.ts';

@@ -5,32 +5,6 @@
 import { goType, isMap } from './tree.ts';
 import type { ConfigValue } from './tree.ts';
 
-const NAMED_ESCAPES: Readonly<Record<string, string>> = {
-  '\u0007': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '"': '\\"',
-  '\\': '\\\\',
-};
-
-/** `%q`: in double quotes, what is not printable escaped. */
-export function goQuote(text: string): string {
-  const escaped = text.replaceAll(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
-    const named = NAMED_ESCAPES[character];
-    if (named !== undefined) return named;
-    const codePoint = character.codePointAt(0)!;
-    const hex = codePoint.toString(16);
-    if (codePoint < 0x80) return `\\x${hex.padStart(2, '0')}`;
-    if (codePoint >= 0xdc80 && codePoint <= 0xdcff) return `\\x${hex.slice(-2)}`;
-    return codePoint < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
-  });
-  return `"${escaped}"`;
-}
-
 /** `%v` of a value of the configuration; inside maps and arrays the values and not, as Go would, their addresses. */
 export function goValue(value: ConfigValue): string {
   if (typeof value === 'number') return goFloat(value);

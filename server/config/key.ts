@@ -13,7 +13,7 @@
 import { formatDuration } from './duration.ts';
 import type { ServerOptions } from './options.ts';
 import type { Reading } from './reading.ts';
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
 import { isMap } from './tree.ts';
 import type { ConfigMap, ConfigNode, ConfigValue } from './tree.ts';
 

@@ -7,12 +7,13 @@
  * what the program has to print, and with which code it ends, comes back as a value.
  */
 
+import { NATS_VERSION } from '../protocol/version.ts';
 import { configDigest } from './digest.ts';
 import { completeOptions, emptyDraft } from './draft.ts';
 import type { Draft } from './draft.ts';
 import { FlagError, parseFlags } from './flags.ts';
 import type { CommandLine } from './flags.ts';
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
 import { readEntries } from './key.ts';
 import type { ServerOptions } from './options.ts';
 import { parseConfigFile } from './parser.ts';
@@ -22,9 +23,6 @@ import type { ConfigSources } from './sources.ts';
 import { ConfigError } from './tree.ts';
 import { usageText } from './usage.ts';
 import { validateOptions } from './validate.ts';
-
-/** The version of nats-server that petiole stands in for, and says it is. */
-const NATS_VERSION = '2.15.2';
 
 /** What messages begin with, so that tools which read nats-server's understand petiole's. */
 const PROGRAM = 'nats-server';

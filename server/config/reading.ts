@@ -7,7 +7,7 @@
  */
 
 import { parseDuration } from './duration.ts';
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
 import { ConfigError, goType, isMap, placeText } from './tree.ts';
 import type { ConfigMap, ConfigNode, Place } from './tree.ts';
 

@@ -7,7 +7,7 @@
  * where it is. A handful of options can be changed in one direction only, which the rules below tell.
  */
 
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
 import { formatDuration } from './duration.ts';
 import type { KeyFacts } from './key.ts';
 import type { LeafRemoteOptions, ServerOptions } from './options.ts';

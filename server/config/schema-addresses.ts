@@ -6,7 +6,7 @@ import type { Draft } from './draft.ts';
 import { parseDecimal, splitHostPort } from './host-port.ts';
 import { absent, Keys } from './key.ts';
 import type { Key } from './key.ts';
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
 import type { Reading } from './reading.ts';
 import { safeNumber } from './reading.ts';
 import { goType } from './tree.ts';

@@ -4,7 +4,8 @@
 
 import { formatDuration, parseDuration } from './duration.ts';
 import type { AuthorizationDraft, Draft } from './draft.ts';
-import { goQuote, goValue } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
+import { goValue } from './go-text.ts';
 import { absent, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
 import type { Permissions } from './options.ts';

@@ -7,7 +7,8 @@
 
 import { formatDuration } from './duration.ts';
 import type { Draft, JetStreamDraft } from './draft.ts';
-import { goQuote, goString, goValue } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
+import { goString, goValue } from './go-text.ts';
 import { Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
 import { safeNumber } from './reading.ts';

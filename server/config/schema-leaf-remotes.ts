@@ -7,7 +7,8 @@
  */
 
 import type { LeafRemoteDraft } from './draft.ts';
-import { goQuote, goValue } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
+import { goValue } from './go-text.ts';
 import { absent, absentRows, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
 import { parseLeafUrl } from './leaf-url.ts';

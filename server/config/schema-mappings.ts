@@ -7,7 +7,8 @@
 import { validateTransform } from '../subject/transform.ts';
 import { isValidSubject } from '../subject/subject.ts';
 import type { Draft } from './draft.ts';
-import { goQuote, goValue } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
+import { goValue } from './go-text.ts';
 import { parseDecimal } from './host-port.ts';
 import { Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';

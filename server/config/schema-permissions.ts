@@ -6,7 +6,8 @@
  */
 
 import { isValidSubject } from '../subject/subject.ts';
-import { goQuote, goValue } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
+import { goValue } from './go-text.ts';
 import { absent, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
 import type { Permissions, SubjectRules } from './options.ts';

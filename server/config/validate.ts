@@ -5,7 +5,7 @@
 
 import { isValidSubject } from '../subject/subject.ts';
 import { formatDuration } from './duration.ts';
-import { goQuote } from './go-text.ts';
+import { goQuote } from '../protocol/go-quote.ts';
 import type { AuthorizationOptions, LeafnodeOptions, ServerOptions } from './options.ts';
 import { subjectOf } from './subject-text.ts';
 

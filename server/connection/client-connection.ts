@@ -62,8 +62,8 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
   /** Set once a subscription can match something that must not be delivered. */
   private deliveryPermissions: Permissions | null = null;
   private echo = true;
-  private verbose = false;
-  private pedantic = false;
+  private verbose = true;
+  private pedantic = true;
   private noResponders = false;
   private connectReceived = false;
   private firstPongSent = false;
@@ -170,7 +170,7 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
 
   publish(message: Message): void {
     const account = this.account as Account;
-    if (account.mappings !== null && !account.applyMappings(message)) return;
+    if (account.mappings !== null) account.applyMappings(message);
     const { subject, subjectStart, subjectEnd } = message;
     if (
       isReservedToPublish(subject, subjectStart, subjectEnd) ||
@@ -235,6 +235,11 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
     if (this.options.protocol >= 1) {
       this.send(this.host.clientInfo(this.id, this.socket.remote.host, this.account));
     }
+  }
+
+  /** Sends an INFO that nobody asked for, to clients that expect such. */
+  sendAsyncInfo(info: Uint8Array): void {
+    if (this.firstPongSent && this.options.protocol >= 1) this.send(info);
   }
 
   pong(): void {

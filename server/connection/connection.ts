@@ -123,7 +123,7 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   /** Tells the peer of an error, and ends the connection if that is what the error means. */
   fail(error: PeerError): void {
     if (this.state !== 'open') return;
-    this.send(Buffer.from(`-ERR '${error.text}'\r\n`, 'latin1'));
+    this.send(Buffer.from(`-ERR '${error.text}'\r\n`));
     if (error.closes !== null) this.close(error.closes);
   }
 

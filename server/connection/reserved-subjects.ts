@@ -27,7 +27,8 @@ export function isReservedAsReply(reply: Buffer, start: number, end: number): bo
 
 function startsWithOneOf(prefixes: readonly Buffer[], buffer: Buffer, start: number, end: number): boolean {
   for (const prefix of prefixes) {
-    if (end - start < prefix.length) continue;
+    // The prefix alone, with nothing behind it, is not reserved.
+    if (end - start <= prefix.length) continue;
     let i = 0;
     while (i < prefix.length && buffer[start + i] === prefix[i]) i++;
     if (i === prefix.length) return true;

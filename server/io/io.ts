@@ -50,10 +50,11 @@ export interface IoError extends Error {
 export type Done = (error: IoError | null) => void;
 
 /**
- * `read`: must exist. `create`: must not exist, opened for reading and writing. `write`: exists or is made.
+ * `read`: must exist. `create`: must not exist, opened for reading and writing. `write`: exists or is made. `replace`: as
+ * `write`, and is empty then.
  * `write-synced`: as `write`, and each write returns only when its data is on the device (O_DSYNC).
  */
-export type OpenMode = 'read' | 'create' | 'write' | 'write-synced';
+export type OpenMode = 'read' | 'create' | 'write' | 'replace' | 'write-synced';
 
 export interface FileHandle {
   /** Writes `length` bytes from `buffer[offset]` at `position` of the file; a short write is reported as it is. */
@@ -74,6 +75,8 @@ export interface FileHandle {
     position: number,
     done: (error: IoError | null, read: number) => void,
   ): void;
+  /** The bytes the file has now. */
+  size(done: (error: IoError | null, bytes: number) => void): void;
   /** The blocking form of `read`, for start-up; the bytes read. */
   readNow(buffer: Uint8Array, offset: number, length: number, position: number): number;
   /** The data written so far is on the device when `done` runs without an error. */
@@ -87,14 +90,23 @@ export interface FileStatus {
   readonly isDirectory: boolean;
 }
 
+export interface FileLock {
+  release(): void;
+}
+
 /** Files and folders. The methods ending in `Now` block and belong to start-up, before anything is served. */
 export interface Disk {
   readFileNow(path: string): Buffer;
   readDirectoryNow(path: string): string[];
+  /** Makes the directory and those above it. */
   makeDirectoryNow(path: string): void;
+  /** Writes a small file that is whole on the device, and under its name, when this returns. */
+  writeFileNow(path: string, bytes: Uint8Array): void;
   /** `null` when nothing is there. */
   statusNow(path: string): FileStatus | null;
   openNow(path: string, mode: OpenMode): FileHandle;
+  /** Takes the file for this server alone until `release` or the end of the process; `null` when another has it. */
+  lockNow(path: string): FileLock | null;
   /** Bytes that an unprivileged process may still write on the file system of `path`. */
   freeBytesNow(path: string): number;
 
@@ -194,6 +206,8 @@ export interface Host {
   residentBytes(): number;
   /** User and system CPU seconds this process has used. */
   cpuSeconds(): number;
+  /** The loaded SQLite addon; it may be unpacked below `storeDirectory`. Throws when it can't be loaded. */
+  sqliteAddon(storeDirectory: string): object;
   /** Collects garbage now if the runtime lets us; the milliseconds it took, or `null` if it does not. */
   collectGarbage(): number | null;
 }

@@ -5,14 +5,16 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
-import type { Disk, Done, FileHandle, FileStatus, IoError, OpenMode } from './io.ts';
+import { lockFile } from './file-lock.ts';
+import type { Disk, Done, FileHandle, FileLock, FileStatus, IoError, OpenMode } from './io.ts';
 
-const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_DSYNC } = fs.constants;
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_DSYNC } = fs.constants;
 
 const OPEN_FLAGS: Readonly<Record<OpenMode, number>> = {
   read: O_RDONLY,
   create: O_RDWR | O_CREAT | O_EXCL,
   write: O_RDWR | O_CREAT,
+  replace: O_RDWR | O_CREAT | O_TRUNC,
   'write-synced': O_RDWR | O_CREAT | O_DSYNC,
 };
 const FILE_MODE = 0o640;
@@ -49,6 +51,10 @@ class RealFile implements FileHandle {
     fs.read(this.descriptor, buffer, offset, length, position, done);
   }
 
+  size(done: (error: IoError | null, bytes: number) => void): void {
+    fs.fstat(this.descriptor, (error, status) => done(error, error === null ? status.size : 0));
+  }
+
   readNow(buffer: Uint8Array, offset: number, length: number, position: number): number {
     return fs.readSync(this.descriptor, buffer, offset, length, position);
   }
@@ -79,6 +85,15 @@ export class RealDisk implements Disk {
     fs.mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
   }
 
+  writeFileNow(file: string, bytes: Uint8Array): void {
+    const temporary = `${file}.new`;
+    fs.writeFileSync(temporary, bytes, { mode: FILE_MODE, flush: true });
+    fs.renameSync(temporary, file);
+    const directory = fs.openSync(path.dirname(file), O_RDONLY);
+    fs.fsyncSync(directory);
+    fs.closeSync(directory);
+  }
+
   statusNow(file: string): FileStatus | null {
     const status = fs.statSync(file, { throwIfNoEntry: false });
     return status === undefined ? null : { bytes: status.size, isDirectory: status.isDirectory() };
@@ -86,6 +101,10 @@ export class RealDisk implements Disk {
 
   openNow(file: string, mode: OpenMode): FileHandle {
     return new RealFile(fs.openSync(file, OPEN_FLAGS[mode], FILE_MODE));
+  }
+
+  lockNow(file: string): FileLock | null {
+    return lockFile(file);
   }
 
   freeBytesNow(file: string): number {

@@ -2,6 +2,7 @@
 
 import os from 'node:os';
 import type { Host } from './io.ts';
+import { loadSqliteAddon } from './native-addon.ts';
 
 export class RealHost implements Host {
   readonly name: string = os.hostname();
@@ -29,6 +30,10 @@ export class RealHost implements Host {
   cpuSeconds(): number {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1e6;
+  }
+
+  sqliteAddon(storeDirectory: string): object {
+    return loadSqliteAddon(storeDirectory);
   }
 
   collectGarbage(): number | null {

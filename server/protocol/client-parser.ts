@@ -186,7 +186,12 @@ export class ClientParser extends OperationReader {
     const bodyStart = i + 1;
     message.setBody(buffer, bodyStart, bodyStart + headerSize, bodyStart + size);
     // In the usual form the size is followed by CR LF alone, and the rest of the operation can be passed on as it is.
-    if (i === sizeEnd + 1 && buffer[sizeEnd] === CR) message.tailStart = withHeaders ? -1 : sizeStart;
+    if (i === sizeEnd + 1 && buffer[sizeEnd] === CR) {
+      const headerSizeStart = count === 4 ? s2 : s1;
+      const headerSizeEnd = count === 4 ? e2 : e1;
+      if (headerSize === 0) message.tailStart = sizeStart;
+      else if (headerSizeEnd + 1 === sizeStart) message.tailStart = headerSizeStart;
+    }
     return this.finishPublish(buffer, at, bodyStart + size, end);
   }
 
@@ -260,12 +265,24 @@ export class ClientParser extends OperationReader {
         operations.peerError(buffer.toString('utf8', start, lineEnd));
         return true;
       case 'INFO':
+        return this.info(buffer.toString('utf8', start, lineEnd));
       case '+OK':
         return true;
       case 'SUB':
         return this.subscribe(buffer.toString('latin1', start, lineEnd));
       case 'UNSUB':
         return this.unsubscribe(buffer.toString('latin1', start, lineEnd));
+    }
+  }
+
+  /** What a client tells of itself as if it were a server is of no use, but it has to be JSON. */
+  private info(json: string): boolean {
+    try {
+      JSON.parse(json);
+      return true;
+    } catch (error) {
+      this.operations.violation(null, `processInfo: ${(error as Error).message}`);
+      return false;
     }
   }
 
@@ -320,16 +337,16 @@ function verbAt(buffer: Buffer, at: number, end: number): Verb | 'incomplete' | 
       if (at + i === end) return 'incomplete';
       continue;
     }
-    if (!takesArguments(verb)) return verb;
+    if (!needsBlank(verb)) return verb;
     if (at + i === end) return 'incomplete';
     if (isBlank(buffer[at + i] as number)) return verb;
   }
   return null;
 }
 
-/** PING, PONG, +OK and INFO take whatever stands on the rest of their line. */
-function takesArguments(verb: Verb): boolean {
-  return verb !== 'PING' && verb !== 'PONG' && verb !== '+OK' && verb !== 'INFO';
+/** Verbs that must be followed by a blank; the others take whatever stands on the rest of their line. */
+function needsBlank(verb: Verb): boolean {
+  return verb === 'PUB' || verb === 'HPUB' || verb === 'SUB' || verb === 'UNSUB' || verb === '-ERR';
 }
 
 function sameLetter(byte: number, letter: number): boolean {

@@ -5,6 +5,8 @@
  * Source: nats-server 2.15, docs.nats.io/reference/reference-protocols/nats-protocol (+OK/ERR).
  */
 
+import { goQuoteBytes } from './go-quote.ts';
+
 /** Why a connection ended, as /connz shows it. */
 export type ClosedReason =
   | 'Client Closed'
@@ -68,18 +70,18 @@ export const PeerErrors: Readonly<Record<PeerErrorName, PeerError>> = {
 };
 
 export function publishViolation(subject: string): PeerError {
-  return { text: `Permissions Violation for Publish to "${subject}"`, closes: null };
+  return { text: `Permissions Violation for Publish to ${goQuoteBytes(subject)}`, closes: null };
 }
 
 export function replyViolation(reply: string): PeerError {
-  return { text: `Permissions Violation for Publish with Reply of "${reply}"`, closes: null };
+  return { text: `Permissions Violation for Publish with Reply of ${goQuoteBytes(reply)}`, closes: null };
 }
 
 export function subscriptionViolation(subject: string, queueGroup: string): PeerError {
-  const queue = queueGroup === '' ? '' : ` using queue "${queueGroup}"`;
-  return { text: `Permissions Violation for Subscription to "${subject}"${queue}`, closes: null };
+  const queue = queueGroup === '' ? '' : ` using queue ${goQuoteBytes(queueGroup)}`;
+  return { text: `Permissions Violation for Subscription to ${goQuoteBytes(subject)}${queue}`, closes: null };
 }
 
 export function tooManyTokens(subject: string): PeerError {
-  return { text: `Permissions Violation for Subscription to "${subject}", too many tokens`, closes: null };
+  return { text: `Permissions Violation for Subscription to ${goQuoteBytes(subject)}, too many tokens`, closes: null };
 }

@@ -31,8 +31,9 @@ export function encodedBytesMax(message: Message, sid: string): number {
 
 /** Writes line, body and final CR LF at `at`; the offset behind them. */
 export function writeMessage(out: Buffer, at: number, message: Message, sid: string, withHeaders: boolean): number {
-  if (message.tailStart >= 0) {
-    let w = writeAddress(out, at, message, sid, false);
+  const hasHeaders = message.payloadStart > message.bodyStart;
+  if (message.tailStart >= 0 && (withHeaders || !hasHeaders)) {
+    let w = writeAddress(out, at, message, sid, hasHeaders);
     w = copyBytes(out, w, message.body, message.tailStart, message.bodyEnd + 2);
     return w;
   }

@@ -1,0 +1,72 @@
+/**
+ * What was read from block files lately, for all streams of a server together: windows of at least READ_BYTES, the least
+ * recently used one dropped first. A block's tail becomes a window when it is written, so consumers at the head of a
+ * stream never read from the disk.
+ *
+ * Bound: CACHE_BYTES_MAX; one window may exceed it alone (a large message).
+ */
+
+import type { Buffer } from 'node:buffer';
+
+const CACHE_BYTES_MAX = 8 * 1024 * 1024;
+
+export class Window {
+  /** The windows of the block it belongs to. */
+  readonly siblings: Window[];
+  /** It holds `[start, end)` of the block; `buffer[0]` is the byte at `start`. */
+  readonly start: number;
+  readonly end: number;
+  readonly buffer: Buffer;
+  newer: Window | null = null;
+  older: Window | null = null;
+
+  constructor(siblings: Window[], start: number, end: number, buffer: Buffer) {
+    this.siblings = siblings;
+    this.start = start;
+    this.end = end;
+    this.buffer = buffer;
+  }
+}
+
+export class BlockCache {
+  private newest: Window | null = null;
+  private oldest: Window | null = null;
+  bytes = 0;
+
+  add(window: Window): void {
+    window.siblings.push(window);
+    this.link(window);
+    this.bytes += window.buffer.length;
+    while (this.bytes > CACHE_BYTES_MAX && this.oldest !== null && this.oldest !== window) this.drop(this.oldest);
+  }
+
+  /** The window was used just now. */
+  touch(window: Window): void {
+    if (this.newest === window) return;
+    this.unlink(window);
+    this.link(window);
+  }
+
+  drop(window: Window): void {
+    this.unlink(window);
+    this.bytes -= window.buffer.length;
+    const index = window.siblings.indexOf(window);
+    if (index >= 0) window.siblings.splice(index, 1);
+  }
+
+  private link(window: Window): void {
+    window.older = this.newest;
+    window.newer = null;
+    if (this.newest !== null) this.newest.newer = window;
+    this.newest = window;
+    this.oldest ??= window;
+  }
+
+  private unlink(window: Window): void {
+    const { newer, older } = window;
+    if (newer === null) this.newest = older;
+    else newer.older = older;
+    if (older === null) this.oldest = newer;
+    else older.newer = newer;
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * The blocks of one stream, oldest first, and the search among them: by sequence, and for the next or last message of a
+ * subject. Searching reads indexes, never records.
+ */
+
+import type { MessageBlock } from './message-block.ts';
+import { LOADING, NONE } from './store.ts';
+
+export class BlockList {
+  readonly blocks: MessageBlock[] = [];
+
+  get last(): MessageBlock | undefined {
+    return this.blocks.at(-1);
+  }
+
+  /** Position of the block that holds `sequence`, or of the last one that begins at or below it. */
+  positionOf(sequence: number): number {
+    const { blocks } = this;
+    let low = 0;
+    let high = blocks.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >>> 1;
+      if ((blocks[middle] as MessageBlock).firstSequence <= sequence) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
+  /** The block that holds `sequence`, or the last one that begins at or below it. */
+  at(sequence: number): MessageBlock | undefined {
+    return this.blocks[this.positionOf(sequence)];
+  }
+
+  remove(block: MessageBlock): void {
+    const position = this.blocks.indexOf(block);
+    if (position >= 0) this.blocks.splice(position, 1);
+  }
+
+  /** The lowest sequence in `[from, to]` that is there and whose subject `accepts`. */
+  next(from: number, to: number, accepts: ((subject: number) => boolean) | null): number {
+    let each = from;
+    for (let at = this.positionOf(each); at < this.blocks.length && each <= to; at++) {
+      const block = this.blocks[at] as MessageBlock;
+      if (each < block.firstSequence) each = block.firstSequence;
+      if (each > block.lastSequence) continue;
+      if (block.index === null) return LOADING;
+      const end = Math.min(block.lastSequence, to);
+      for (; each <= end; each++) {
+        if (block.has(each) && (accepts === null || accepts(block.index.subject(each)))) return each;
+      }
+    }
+    return NONE;
+  }
+
+  /** The highest sequence of the subject in `[from, to]`. */
+  lastOf(subject: number, from: number, to: number): number {
+    let each = to;
+    for (let at = this.positionOf(each); at >= 0 && each >= from; at--) {
+      const block = this.blocks[at];
+      if (block === undefined) continue;
+      if (block.index === null) return LOADING;
+      each = Math.min(each, block.lastSequence);
+      for (; each >= block.firstSequence && each >= from; each--) {
+        if (block.has(each) && block.index.subject(each) === subject) return each;
+      }
+    }
+    return NONE;
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * What assets there are: streams and consumers with their configurations, and a few values about the store. A SQLite
+ * database in memory, a few MiB at most; changes are frames of the commit log, and now and then the whole is written to
+ * a file that the `sqlite3` tool can read.
+ *
+ *     catalog.0.db, catalog.1.db    written in turn; behind the database a trailer of 16 bytes that SQLite ignores:
+ *                                   magic, u32 bytes before it, u32 CRC of them
+ */
+
+import { Buffer } from 'node:buffer';
+import Database from 'better-sqlite3';
+import { crc32 } from './crc32.ts';
+import { get32, put32 } from './integers.ts';
+
+const TRAILER_BYTES = 16;
+const TRAILER_MAGIC = 'PETCAT01';
+const SCHEMA_VERSION = 1;
+
+export type AssetKind = 'stream' | 'consumer';
+
+export interface CatalogEntry {
+  readonly number: number;
+  readonly kind: AssetKind;
+  readonly account: string;
+  /** The stream's name. */
+  readonly stream: string;
+  /** The consumer's name; empty for a stream. */
+  readonly consumer: string;
+  /** The configuration as JSON. */
+  readonly config: string;
+  /** When it was created, RFC 3339 with nanoseconds. */
+  readonly created: string;
+}
+
+export type CatalogChange =
+  | { readonly put: CatalogEntry }
+  | { readonly delete: { readonly number: number; readonly kind: AssetKind } };
+
+export class Catalog {
+  private readonly database: Database.Database;
+
+  /** `image`: a catalog written before, `null` for a new one. `addon`: the loaded SQLite addon. */
+  constructor(addon: object, image: Buffer | null) {
+    this.database = new Database(image ?? ':memory:', { nativeBinding: addon as never });
+    if (image === null) this.createTables();
+  }
+
+  /** Position below which all frames are reflected. */
+  get lsn(): number {
+    return this.value('lsn');
+  }
+
+  /** Position from which the log has to be read at start. */
+  get replayLsn(): number {
+    return this.value('replay_lsn');
+  }
+
+  get schemaVersion(): number {
+    return this.value('schema_version');
+  }
+
+  apply(change: CatalogChange): void {
+    if ('delete' in change) {
+      this.database.prepare('DELETE FROM asset WHERE number = ?').run(change.delete.number);
+      return;
+    }
+    const { number, kind, account, stream, consumer, config, created } = change.put;
+    this.database
+      .prepare('INSERT OR REPLACE INTO asset VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .run(number, kind, account, stream, consumer, config, created);
+    if (number >= this.nextNumber) this.setValue('next_number', number + 1);
+  }
+
+  /** Every asset, streams before the consumers on them. */
+  entries(): CatalogEntry[] {
+    const rows = this.database.prepare("SELECT * FROM asset ORDER BY kind = 'consumer', number").all();
+    return rows as CatalogEntry[];
+  }
+
+  /** The number for the next asset; numbers are never used again. */
+  get nextNumber(): number {
+    return this.value('next_number');
+  }
+
+  /** The bytes of a catalog file that reflects the log up to `lsn`. */
+  image(lsn: number, replayLsn: number): Buffer {
+    this.setValue('lsn', lsn);
+    this.setValue('replay_lsn', replayLsn);
+    const database = this.database.serialize();
+    const trailer = Buffer.alloc(TRAILER_BYTES);
+    trailer.write(TRAILER_MAGIC, 0, 'latin1');
+    put32(trailer, 8, database.length);
+    put32(trailer, 12, crc32(database, 0, database.length));
+    return Buffer.concat([database, trailer]);
+  }
+
+  close(): void {
+    this.database.close();
+  }
+
+  private createTables(): void {
+    this.database.exec(`
+      CREATE TABLE asset (
+        number INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL,
+        account TEXT NOT NULL,
+        stream TEXT NOT NULL,
+        consumer TEXT NOT NULL,
+        config TEXT NOT NULL,
+        created TEXT NOT NULL,
+        UNIQUE (account, stream, consumer)
+      ) STRICT;
+      CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
+    `);
+    this.setValue('schema_version', SCHEMA_VERSION);
+    this.setValue('next_number', 1);
+    this.setValue('lsn', 0);
+    this.setValue('replay_lsn', 0);
+  }
+
+  private value(name: string): number {
+    const row = this.database.prepare('SELECT value FROM meta WHERE name = ?').get(name);
+    return (row as { value: number } | undefined)?.value ?? 0;
+  }
+
+  private setValue(name: string, value: number): void {
+    this.database.prepare('INSERT OR REPLACE INTO meta VALUES (?, ?)').run(name, value);
+  }
+}
+
+/** The database in a catalog file, or `null` when the file is damaged. */
+export function databaseIn(file: Buffer): Buffer | null {
+  const at = file.length - TRAILER_BYTES;
+  if (at < 0 || file.toString('latin1', at, at + TRAILER_MAGIC.length) !== TRAILER_MAGIC) return null;
+  if (get32(file, at + 8) !== at || get32(file, at + 12) !== crc32(file, 0, at)) return null;
+  return file.subarray(0, at);
+}

@@ -1,0 +1,369 @@
+/**
+ * The messages of one stream in files. A message is written twice: into the commit log, which makes it durable, and into
+ * its block, from which it is read.
+ *
+ *     append ─► record in the open block's tail ─► frame in the commit log ─durable─► visible
+ *     append, payload above LARGE_BYTES ─► record in the block ─► block synced ─► frame with its place ─durable─► visible
+ *
+ * While a large message waits for its block, the messages behind it wait too, so that frames stand in the log in the
+ * order of sequences. What is removed is noted in the log and disappears when that is durable.
+ *
+ * What happens to visible messages is a queue of steps, each with the log position at which it counts: "everything up to
+ * this sequence is there", and removals. Recovery feeds the same steps from the log.
+ */
+
+import { strict as assert } from 'node:assert';
+import { Buffer } from 'node:buffer';
+import type { Message } from '../../server/protocol/message.ts';
+import { type BlockBytes, Located } from './block-bytes.ts';
+import type { BlockIndex } from './block-index.ts';
+import { BlockFiles, syncAll } from './block-files.ts';
+import { BlockStore } from './block-store.ts';
+import type { CommitLog, LogParticipant } from './commit-log.ts';
+import { FrameKind } from './frame.ts';
+import { get32, get48, put32, put48 } from './integers.ts';
+import type { MessageBlock } from './message-block.ts';
+import { readRangeNow } from './index-rebuild.ts';
+import { isIntact, RecordView, recordAt, recordBytes } from './record.ts';
+import type { StoreFiles } from './store-files.ts';
+import type { StoreListener, Time } from './store.ts';
+import type { BlockSummary, CheckpointHead, StreamCheckpoint } from './stream-checkpoint.ts';
+
+export const BLOCK_BYTES_MAX: number = 8 * 1024 * 1024;
+/** Records above this go to their block first. */
+const LARGE_BYTES = 32 * 1024;
+/** What a message counts beyond its record: nats-server's file store has 30 bytes, and 4 more with headers. */
+const COUNTED_DELTA = -6;
+const COUNTED_HEADERS_DELTA = -2;
+const EMPTY = Buffer.alloc(0);
+const NO_TIME: Time = { seconds: 0, nanoseconds: 0 };
+
+/** Body of a frame that names the place of a record: block, offset and bytes (u32), sequence (u48). */
+const PLACE_BYTES = 18;
+const SEQUENCE_BYTES = 6;
+
+/** Something that counts when the log is durable up to `lsn`, behind the messages up to `sequence`. */
+interface Step {
+  readonly lsn: number;
+  readonly sequence: number;
+  readonly time: Time;
+  readonly removal: { readonly kind: 'remove' | 'purgeBelow'; readonly sequence: number } | null;
+}
+
+const GATE_RETRY_MS = 250;
+
+export interface FileStoreContext {
+  readonly files: StoreFiles;
+  readonly log: CommitLog;
+}
+
+export class FileStore extends BlockStore implements LogParticipant {
+  joinedLsn = -1;
+  dirtyLsn = -1;
+  readonly number: number;
+  /** Called when a read failed; the message is still there. */
+  onReadError: (sequence: number, error: Error) => void = () => undefined;
+
+  private readonly context: FileStoreContext;
+  private readonly steps: Step[] = [];
+  /** The last message that has its frame in the log, and its time. */
+  private loggedSequence: number;
+  private loggedTime: Time = NO_TIME;
+  /** The last large message that is not in the log yet; 0: none, and nothing waits. */
+  private gateSequence = 0;
+  /** Times of the messages behind `loggedSequence`, while they wait. */
+  private readonly waitingTimes: Time[] = [];
+  private readonly removing = new Set<number>();
+  private readonly place: Located = new Located(EMPTY);
+  private readonly replayView: RecordView = new RecordView(EMPTY);
+  readonly blockFiles: BlockFiles;
+
+  constructor(
+    context: FileStoreContext,
+    number: number,
+    directory: string,
+    listener: StoreListener,
+    firstSequence: number,
+  ) {
+    super(EMPTY, listener, {
+      blockBytesMax: BLOCK_BYTES_MAX,
+      countedDelta: COUNTED_DELTA,
+      countedHeadersDelta: COUNTED_HEADERS_DELTA,
+      firstSequence,
+    });
+    this.context = context;
+    this.number = number;
+    this.loggedSequence = this.appendedSequence;
+    this.blockFiles = new BlockFiles(context.files, number, directory, this.subjects);
+  }
+
+  // ── appending ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  override append(message: Message, time: Time): number {
+    const sequence = this.appendedSequence + 1;
+    const bytes = recordBytes(message);
+    const block = this.appendRecord(message, sequence, time);
+    const waits = this.gateSequence > 0;
+    if (bytes > LARGE_BYTES) {
+      this.gateSequence = sequence;
+      this.waitingTimes.push(time);
+      if (!waits) this.syncGate();
+    } else if (waits) this.waitingTimes.push(time);
+    else this.logRecord(block, sequence, bytes, time);
+    this.context.log.press(message.producer);
+    return sequence;
+  }
+
+  override remove(sequence: number): boolean {
+    if (this.isVisible(sequence) === false || this.removing.has(sequence)) return false;
+    this.removing.add(sequence);
+    this.logRemoval('remove', sequence);
+    return true;
+  }
+
+  override purgeBelow(sequence: number): void {
+    this.logRemoval('purgeBelow', sequence);
+  }
+
+  /** Copies the record, which is in memory, into a frame of the log. */
+  private logRecord(block: MessageBlock, sequence: number, bytes: number, time: Time): void {
+    const { log } = this.context;
+    const offset = (block.index as BlockIndex).offset(sequence);
+    assert(block.bytes.locate(offset, bytes, this.place), 'a record just appended is in memory');
+    const at = log.begin(bytes);
+    this.place.buffer.copy(log.buffer, at, this.place.at, this.place.at + bytes);
+    log.end(at + bytes, FrameKind.message, this.number, this);
+    this.loggedSequence = sequence;
+    this.loggedTime = time;
+  }
+
+  /** Notes in the log where a record stands whose block is on the device. */
+  private logPlace(block: MessageBlock, sequence: number, time: Time): void {
+    const { log } = this.context;
+    const at = log.begin(PLACE_BYTES);
+    put32(log.buffer, at, block.number);
+    put32(log.buffer, at + 4, (block.index as BlockIndex).offset(sequence));
+    put32(log.buffer, at + 8, block.recordBytes(sequence));
+    put48(log.buffer, at + 12, sequence);
+    log.end(at + PLACE_BYTES, FrameKind.largeMessage, this.number, this);
+    this.loggedSequence = sequence;
+    this.loggedTime = time;
+  }
+
+  private logRemoval(kind: 'remove' | 'purgeBelow', sequence: number): void {
+    const { log } = this.context;
+    const at = log.begin(SEQUENCE_BYTES);
+    put48(log.buffer, at, sequence);
+    const frameKind = kind === 'remove' ? FrameKind.remove : FrameKind.purge;
+    const lsn = log.end(at + SEQUENCE_BYTES, frameKind, this.number, this);
+    const removal = { kind, sequence };
+    this.steps.push({ lsn, sequence: this.loggedSequence, time: this.loggedTime, removal });
+  }
+
+  /** Syncs the blocks of everything that waits; then it can be logged. */
+  private syncGate(): void {
+    const upTo = this.appendedSequence;
+    const blocks = this.list.blocks.filter((block) => block.lastSequence > this.loggedSequence);
+    syncAll(blocks, (error) => {
+      if (error !== null) {
+        this.context.files.noteError(error);
+        this.context.files.timers.after(GATE_RETRY_MS, () => this.syncGate());
+        return;
+      }
+      this.logWaiting(upTo, true);
+      if (this.gateSequence > upTo) {
+        this.syncGate();
+        return;
+      }
+      this.gateSequence = 0;
+      this.logWaiting(this.appendedSequence, false);
+    });
+  }
+
+  private logWaiting(upTo: number, synced: boolean): void {
+    while (this.loggedSequence < upTo) {
+      const sequence = this.list.next(this.loggedSequence + 1, upTo, null);
+      if (sequence <= 0) return;
+      const block = this.list.at(sequence) as MessageBlock;
+      const time = this.waitingTimes.shift() as Time;
+      if (synced) this.logPlace(block, sequence, time);
+      else this.logRecord(block, sequence, block.recordBytes(sequence), time);
+    }
+  }
+
+  override close(done: () => void): void {
+    for (const block of this.list.blocks) this.blockFiles.release(block);
+    done();
+  }
+
+  override destroy(done: () => void): void {
+    for (const block of this.list.blocks) block.bytes.drop();
+    this.list.blocks.length = 0;
+    this.blockFiles.removeDirectory(done);
+  }
+
+  // ── durability ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  sealed(lsn: number): void {
+    this.steps.push({ lsn, sequence: this.loggedSequence, time: this.loggedTime, removal: null });
+  }
+
+  durable(lsn: number): void {
+    const { steps } = this;
+    let done = 0;
+    for (; done < steps.length && (steps[done] as Step).lsn <= lsn; done++) {
+      const { sequence, time, removal } = steps[done] as Step;
+      this.makeVisible(sequence, time);
+      if (removal !== null) this.applyRemoval(removal.kind, removal.sequence);
+    }
+    steps.splice(0, done);
+  }
+
+  private applyRemoval(kind: 'remove' | 'purgeBelow', sequence: number): void {
+    if (kind === 'purgeBelow') this.purgeVisible(sequence);
+    else {
+      this.removing.delete(sequence);
+      this.removeVisible(sequence);
+    }
+  }
+
+  /** A frame of this stream, read from the log at start. */
+  applyFrame(kind: number, buffer: Buffer, start: number, end: number): void {
+    switch (kind) {
+      case FrameKind.message:
+        this.replayRecord(buffer, start, end);
+        break;
+      case FrameKind.largeMessage:
+        this.replayPlace(buffer, start);
+        break;
+      case FrameKind.remove:
+        this.removeVisible(get48(buffer, start));
+        break;
+      case FrameKind.purge:
+        this.purgeVisible(get48(buffer, start));
+        break;
+      default:
+        throw new Error(`a frame of kind ${kind} does not belong to a stream`);
+    }
+  }
+
+  private replayRecord(buffer: Buffer, start: number, end: number): void {
+    const view = this.replayView;
+    view.set(buffer, start);
+    if (view.sequence <= this.appendedSequence) return;
+    const { sequence, seconds, nanoseconds } = view;
+    this.appendStored(buffer, start, end, view);
+    this.loggedSequence = sequence;
+    this.loggedTime = { seconds, nanoseconds };
+    this.makeVisible(sequence, this.loggedTime);
+  }
+
+  private replayPlace(buffer: Buffer, start: number): void {
+    const sequence = get48(buffer, start + 12);
+    if (sequence <= this.appendedSequence) return;
+    const path = this.blockFiles.path(get32(buffer, start));
+    const bytes = get32(buffer, start + 8);
+    const record = readRangeNow(this.context.files.disk, path, get32(buffer, start + 4), bytes);
+    if (record !== null && recordAt(record, 0, bytes) === bytes && isIntact(record, 0))
+      this.replayRecord(record, 0, bytes);
+    else this.lost++;
+  }
+
+  // ── blocks ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  protected override newBytes(block: number, firstSequence: number): BlockBytes {
+    return this.blockFiles.bytesOf(block, firstSequence, 0);
+  }
+
+  protected override blockClosed(block: MessageBlock): void {
+    this.blockFiles.save(block);
+  }
+
+  protected override blockEmptied(block: MessageBlock): void {
+    this.blockFiles.discard(block);
+  }
+
+  protected override loadIndex(block: MessageBlock, done: () => void): void {
+    this.blockFiles.loadIndex(block, done);
+  }
+
+  protected override readFailed(sequence: number, error: Error): void {
+    this.onReadError(sequence, error);
+  }
+
+  // ── checkpoint ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** What is needed besides closed blocks to come back to the present visible state. */
+  capture(extra: Buffer): StreamCheckpoint {
+    const { firstSequence, lastSequence, lastTime, lost } = this;
+    const blocks = this.list.blocks.filter((block) => block.firstSequence <= lastSequence);
+    const summaries = blocks.map((block) => this.summary(block));
+    const last = blocks.at(-1);
+    const index = summaries.at(-1)?.isOpen === true ? ((last as MessageBlock).index as BlockIndex) : null;
+    const following = this.list.blocks[blocks.length];
+    return {
+      head: {
+        lsn: this.context.log.durableLsn,
+        firstSequence,
+        lastSequence,
+        lastTime,
+        lost,
+        // Blocks that hold nothing visible are made anew from the log, under the same numbers.
+        nextBlockNumber: following?.number ?? this.nextBlockNumber,
+        blocks: summaries,
+      },
+      removed: blocks.map((block) => block.removed.encode()),
+      openIndex: index === null ? EMPTY : this.blockFiles.encodeIndex(last as MessageBlock, index.upTo(lastSequence)),
+      extra,
+    };
+  }
+
+  private summary(block: MessageBlock): BlockSummary {
+    const { number, firstSequence } = block;
+    const lastSequence = Math.min(block.lastSequence, this.lastSequence);
+    const isPartial = lastSequence < block.lastSequence;
+    const end = isPartial ? (block.index as BlockIndex).endOffset(lastSequence, block.bytes.end) : block.bytes.end;
+    return { number, firstSequence, lastSequence, end, isOpen: block.isOpen || isPartial };
+  }
+
+  /** Removals of which the block's index is still being loaded: no checkpoint can be taken meanwhile. */
+  get hasPendingRemovals(): boolean {
+    return this.blockFiles.isLoading;
+  }
+
+  /** The last visible block, whose bytes have to be on the device for a checkpoint. */
+  get lastVisibleBlock(): MessageBlock | undefined {
+    return this.list.at(this.lastSequence);
+  }
+
+  get firstRestoredBlock(): MessageBlock | undefined {
+    return this.list.blocks[0];
+  }
+
+  /** Takes over the state of a checkpoint, whose blocks follow. */
+  restoreHead(head: CheckpointHead): void {
+    this.firstSequence = head.firstSequence;
+    this.lastSequence = head.lastSequence;
+    this.appendedSequence = head.lastSequence;
+    this.loggedSequence = head.lastSequence;
+    this.lastTime = head.lastTime;
+    this.loggedTime = head.lastTime ?? NO_TIME;
+    this.lost = head.lost;
+    this.nextBlockNumber = head.nextBlockNumber;
+  }
+
+  /** Takes over a block: counts its messages. */
+  restoreBlock(block: MessageBlock): void {
+    const index = block.index as BlockIndex;
+    for (let sequence = index.firstSequence; sequence <= block.lastSequence; sequence++) {
+      if (!block.has(sequence)) continue;
+      const bytes = this.counted(block.recordBytes(sequence), index.hasHeaders(sequence));
+      block.liveMessages++;
+      block.liveBytes += bytes;
+      this.messages++;
+      this.bytes += bytes;
+      this.subjects.added(index.subject(sequence), sequence);
+    }
+    this.list.blocks.push(block);
+  }
+}

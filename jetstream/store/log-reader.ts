@@ -1,0 +1,169 @@
+/**
+ * Reads a commit log at start: which segments there are, and every frame from a position on, in order.
+ *
+ * A frame that can't be read is either torn or damaged. One batch is in flight at a time, so whatever lies before an
+ * intact frame of a later batch was acknowledged: then the gap is damage, it is counted, and reading goes on behind it.
+ * Otherwise the write never completed, nobody was told, and the log ends before it.
+ *
+ *     │ batch 1 ok │ batch 2 ok │ ??? │ intact frame of batch 4 │     ??? is damage
+ *     │ batch 1 ok │ batch 2 ok │ ??? │ nothing, or leftovers of the same batch │     the log ends behind batch 2
+ *
+ * Where a segment has a successor, everything up to the successor's base was durable.
+ *
+ * The reading blocks, a window at a time, and yields between windows: whoever drives it decides how much is done in one
+ * turn. A frame is found again after damage by its position alone, which is part of it.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Disk, OpenMode } from '../../server/io/io.ts';
+import { FRAME_BYTES_MAX } from './commit-log.ts';
+import { FRAME_HEADER_BYTES, frameAsset, frameAt, frameBatchLsn, frameKind } from './frame.ts';
+import { get32 } from './integers.ts';
+import { decodeHeader, Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
+
+const WINDOW_BYTES = 2 * 1024 * 1024;
+
+export interface FrameVisitor {
+  /** A frame's body is `buffer[start, end)`; it dies when this returns. `lsn` is the position behind the frame. */
+  frame(kind: number, asset: number, buffer: Buffer, start: number, end: number, lsn: number): void;
+}
+
+export interface ReadLog {
+  /** Position of the next frame: the log ends here. */
+  nextLsn: number;
+  /** Segments that hold frames, oldest first, and those that don't any more. */
+  readonly used: Segment[];
+  readonly unused: Segment[];
+  /** Number for the next file's name. */
+  readonly nextSlot: number;
+  /** Bytes of frames that were durable once and can't be read. */
+  damagedBytes: number;
+}
+
+/** Opens the segments in `directory`; `fromLsn` is the position behind which frames are still needed. */
+export function openSegments(disk: Disk, directory: string, mode: OpenMode, fromLsn: number): ReadLog {
+  const found: Segment[] = [];
+  const log: ReadLog = { nextLsn: fromLsn, used: [], unused: [], nextSlot: 0, damagedBytes: 0 };
+  let nextSlot = 0;
+  for (const name of disk.readDirectoryNow(directory).sort()) {
+    const slot = /^(\d{6})\.seg$/.exec(name)?.[1];
+    if (slot === undefined) continue;
+    nextSlot = Math.max(nextSlot, Number(slot) + 1);
+    const path = `${directory}/${name}`;
+    const bytes = disk.statusNow(path)?.bytes ?? 0;
+    const segment = new Segment(path, disk.openNow(path, mode), bytes);
+    const head = Buffer.alloc(SEGMENT_HEADER_BYTES);
+    segment.file.readNow(head, 0, head.length, 0);
+    const header = decodeHeader(head);
+    if (header === null) log.unused.push(segment);
+    else {
+      segment.header = header;
+      found.push(segment);
+    }
+  }
+  found.sort((a, b) => a.header.number - b.header.number);
+  for (const [i, segment] of found.entries()) {
+    const successor = found[i + 1];
+    if (successor !== undefined && successor.header.baseLsn <= fromLsn) log.unused.push(segment);
+    else log.used.push(segment);
+  }
+  return { ...log, nextSlot };
+}
+
+/** Shows `visitor` every frame from `log.nextLsn` on, and moves `log.nextLsn` to the end of the log. */
+export function* readFrames(log: ReadLog, visitor: FrameVisitor): Generator<void> {
+  for (const [i, segment] of log.used.entries()) {
+    const successor = log.used[i + 1];
+    const { baseLsn } = segment.header;
+    if (baseLsn > log.nextLsn) {
+      // A predecessor is missing altogether.
+      log.damagedBytes += baseLsn - log.nextLsn;
+      log.nextLsn = baseLsn;
+    }
+    const limit = successor?.header.baseLsn ?? baseLsn + segment.bytes - SEGMENT_HEADER_BYTES;
+    yield* new SegmentReader(segment, log, visitor).read(limit, successor !== undefined);
+  }
+}
+
+class SegmentReader {
+  private readonly segment: Segment;
+  private readonly log: ReadLog;
+  private readonly visitor: FrameVisitor;
+  private readonly window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
+  /** The window holds `[windowLsn, windowLsn + windowBytes)` of the log. */
+  private windowLsn = 0;
+  private windowBytes = 0;
+
+  constructor(segment: Segment, log: ReadLog, visitor: FrameVisitor) {
+    this.segment = segment;
+    this.log = log;
+    this.visitor = visitor;
+  }
+
+  /** Reads up to `limit`. `complete`: everything below the limit was durable once. */
+  *read(limit: number, complete: boolean): Generator<void> {
+    const { log } = this;
+    while (log.nextLsn < limit) {
+      if (this.readFrame(log.nextLsn, limit)) continue;
+      if (this.load(log.nextLsn, limit)) {
+        yield;
+        continue;
+      }
+      // Without a later batch behind it, this one never completed.
+      if (!complete && (yield* this.searchFrame(log.nextLsn + 1, limit, log.nextLsn)) < 0) return;
+      const next = yield* this.searchFrame(log.nextLsn + 1, limit, -1);
+      const resumed = next < 0 ? limit : next;
+      log.damagedBytes += resumed - log.nextLsn;
+      log.nextLsn = resumed;
+    }
+  }
+
+  /** Visits the frame at `lsn` if the window holds it whole. */
+  private readFrame(lsn: number, limit: number): boolean {
+    const at = lsn - this.windowLsn;
+    if (at < 0 || at >= this.windowBytes) return false;
+    const end = Math.min(this.windowBytes, limit - this.windowLsn);
+    const bytes = frameAt(this.window, at, end, lsn);
+    if (bytes === 0) return false;
+    this.log.nextLsn = lsn + bytes;
+    const { window } = this;
+    const body = at + FRAME_HEADER_BYTES;
+    this.visitor.frame(frameKind(window, at), frameAsset(window, at), window, body, at + bytes, lsn + bytes);
+    return true;
+  }
+
+  /** Fills the window from `lsn` on; false when it already held all that can matter for a frame there. */
+  private load(lsn: number, limit: number): boolean {
+    const held = this.windowLsn + this.windowBytes;
+    const needed = Math.min(lsn + FRAME_BYTES_MAX, limit);
+    if (lsn >= this.windowLsn && needed <= held) return false;
+    const length = Math.min(WINDOW_BYTES, limit - lsn);
+    this.windowBytes = this.segment.file.readNow(this.window, 0, length, this.segment.offsetOf(lsn));
+    this.windowLsn = lsn;
+    return this.windowBytes >= Math.min(length, needed - lsn);
+  }
+
+  /**
+   * The first position from `from` on at which an intact frame stands whose batch begins behind `batchAfter`; -1 when
+   * there is none.
+   */
+  private *searchFrame(from: number, limit: number, batchAfter: number): Generator<void, number> {
+    let lsn = from;
+    while (lsn + FRAME_HEADER_BYTES <= limit) {
+      if (lsn < this.windowLsn || lsn + FRAME_BYTES_MAX > this.windowLsn + this.windowBytes) {
+        if (this.load(lsn, limit)) yield;
+      }
+      const { window, windowLsn } = this;
+      const end = Math.min(windowLsn + this.windowBytes, limit);
+      const last = end === limit ? end - FRAME_HEADER_BYTES : end - FRAME_BYTES_MAX;
+      for (; lsn <= last; lsn++) {
+        const at = lsn - windowLsn;
+        if (get32(window, at + 4) !== lsn >>> 0) continue;
+        if (frameAt(window, at, end - windowLsn, lsn) > 0 && frameBatchLsn(window, at) > batchAfter) return lsn;
+      }
+      if (end < windowLsn + Math.min(WINDOW_BYTES, limit - windowLsn)) return -1;
+      if (end === limit) return -1;
+    }
+    return -1;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Messages that live in memory: the same blocks without files and log. What was appended in a turn becomes visible at
+ * its end.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Timers } from '../../server/io/io.ts';
+import type { Message } from '../../server/protocol/message.ts';
+import { type BlockBytes, MemoryBlockBytes } from './block-bytes.ts';
+import { BlockStore } from './block-store.ts';
+import type { MessageBlock } from './message-block.ts';
+import { RECORD_OVERHEAD_BYTES } from './record.ts';
+import type { StoreListener, Time } from './store.ts';
+
+const BLOCK_BYTES_MAX = 1024 * 1024;
+/** What nats-server counts for a message in memory besides subject, headers and payload. */
+const COUNTED_OVERHEAD = 16;
+const EMPTY = Buffer.alloc(0);
+
+export class MemoryStore extends BlockStore {
+  private readonly timers: Timers;
+  private turnScheduled = false;
+  private appendedTime: Time = { seconds: 0, nanoseconds: 0 };
+
+  constructor(timers: Timers, listener: StoreListener, firstSequence: number) {
+    const delta = COUNTED_OVERHEAD - RECORD_OVERHEAD_BYTES;
+    super(EMPTY, listener, {
+      blockBytesMax: BLOCK_BYTES_MAX,
+      countedDelta: delta,
+      countedHeadersDelta: delta,
+      firstSequence,
+    });
+    this.timers = timers;
+  }
+
+  override append(message: Message, time: Time): number {
+    const sequence = this.appendedSequence + 1;
+    this.appendRecord(message, sequence, time);
+    this.appendedTime = time;
+    if (!this.turnScheduled) {
+      this.turnScheduled = true;
+      this.timers.afterTurn(() => this.endTurn());
+    }
+    return sequence;
+  }
+
+  override remove(sequence: number): boolean {
+    if (this.isVisible(sequence) !== true) return false;
+    this.removeVisible(sequence);
+    return true;
+  }
+
+  override purgeBelow(sequence: number): void {
+    this.endTurn();
+    this.purgeVisible(sequence);
+  }
+
+  override close(done: () => void): void {
+    this.endTurn();
+    done();
+  }
+
+  override destroy(done: () => void): void {
+    for (const block of this.list.blocks) block.bytes.drop();
+    this.list.blocks.length = 0;
+    done();
+  }
+
+  private endTurn(): void {
+    this.turnScheduled = false;
+    this.makeVisible(this.appendedSequence, this.appendedTime);
+  }
+
+  protected override newBytes(): BlockBytes {
+    return new MemoryBlockBytes(EMPTY);
+  }
+
+  protected override blockClosed(): void {
+    // Nothing to write: the block stays where it is.
+  }
+
+  protected override blockEmptied(block: MessageBlock): void {
+    block.bytes.drop();
+  }
+
+  protected override loadIndex(_block: MessageBlock, done: () => void): void {
+    // Indexes of blocks in memory are never given back.
+    done();
+  }
+
+  protected override readFailed(): void {
+    // Memory is read without errors.
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * The directory of a store: made, checked and claimed before anything in it is touched. Every refusal is one line that
+ * says what is wrong and where, and leaves the directory as it was.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Disk, FileLock, IoError } from '../../server/io/io.ts';
+
+const NAME = 'petiole';
+const FORMAT_FILE = 'format';
+const FORMAT_MAGIC = 'petiole store';
+const FORMAT_VERSION = 1;
+const OTHER_STORE = 'jetstream';
+const LOCK_FILE = 'lock';
+
+/** The store can't be used. */
+export class StoreError extends Error {
+  readonly code: 'STORE_UNWRITABLE' | 'STORE_FOREIGN' | 'STORE_FORMAT' | 'STORE_LOCKED';
+
+  constructor(code: StoreError['code'], message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StoreError';
+    this.code = code;
+  }
+}
+
+export interface DirectoryClaim {
+  readonly directory: string;
+  release(): void;
+}
+
+/** Claims `<storeDirectory>/petiole` for one server. Throws a `StoreError`. */
+export function claimDirectory(disk: Disk, storeDirectory: string): DirectoryClaim {
+  const directory = `${storeDirectory}/${NAME}`;
+  const isNew = checkFormat(disk, storeDirectory, directory);
+  const lock = lockDirectory(disk, storeDirectory, directory);
+  if (isNew) writeFormat(disk, storeDirectory, directory);
+  return { directory, release: () => lock.release() };
+}
+
+/** Whether the directory is new; refuses what is not ours. */
+function checkFormat(disk: Disk, storeDirectory: string, directory: string): boolean {
+  const status = disk.statusNow(storeDirectory);
+  if (status !== null && !status.isDirectory) {
+    throw new StoreError('STORE_UNWRITABLE', `storage directory is not a directory: "${storeDirectory}"`);
+  }
+  const path = `${directory}/${FORMAT_FILE}`;
+  if (disk.statusNow(path) === null) {
+    refuseOtherStore(disk, storeDirectory);
+    return true;
+  }
+  const text = disk.readFileNow(path).toString('latin1').trim();
+  const version = new RegExp(`^${FORMAT_MAGIC} (\\d+)$`).exec(text)?.[1];
+  if (version === undefined) {
+    throw new StoreError('STORE_FORMAT', `"${path}" is not the mark of a petiole store; nothing was touched`);
+  }
+  if (Number(version) > FORMAT_VERSION) {
+    const detail = `format ${version}, this version reads up to ${FORMAT_VERSION}`;
+    throw new StoreError('STORE_FORMAT', `the store in "${directory}" is of a newer format (${detail})`);
+  }
+  return false;
+}
+
+/** A store of nats-server beside ours holds data that a start would silently leave behind. */
+function refuseOtherStore(disk: Disk, storeDirectory: string): void {
+  const other = `${storeDirectory}/${OTHER_STORE}`;
+  if (disk.statusNow(other)?.isDirectory !== true || disk.readDirectoryNow(other).length === 0) return;
+  const way = 'back its streams up with "nats account backup" and restore them into an empty store directory';
+  throw new StoreError('STORE_FOREIGN', `"${other}" is a store of nats-server, which petiole does not read: ${way}`);
+}
+
+function lockDirectory(disk: Disk, storeDirectory: string, directory: string): FileLock {
+  let lock: FileLock | null;
+  try {
+    disk.makeDirectoryNow(directory);
+    lock = disk.lockNow(`${directory}/${LOCK_FILE}`);
+  } catch (error) {
+    throw unwritable(storeDirectory, error);
+  }
+  if (lock === null) throw new StoreError('STORE_LOCKED', `another server uses the store in "${directory}"`);
+  return lock;
+}
+
+function writeFormat(disk: Disk, storeDirectory: string, directory: string): void {
+  try {
+    for (const each of ['log', 'streams', 'consumers']) disk.makeDirectoryNow(`${directory}/${each}`);
+    disk.writeFileNow(`${directory}/${FORMAT_FILE}`, Buffer.from(`${FORMAT_MAGIC} ${FORMAT_VERSION}\n`));
+  } catch (error) {
+    throw unwritable(storeDirectory, error);
+  }
+}
+
+function unwritable(storeDirectory: string, cause: unknown): StoreError {
+  const reason = (cause as IoError).message;
+  return new StoreError('STORE_UNWRITABLE', `could not create storage directory "${storeDirectory}": ${reason}`, cause);
+}

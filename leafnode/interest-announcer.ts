@@ -40,6 +40,7 @@ export class InterestAnnouncer implements InterestAudience {
   private readonly link: AnnouncingLink;
   private readonly interest: AccountInterest;
   private readonly timers: Timers;
+  private readonly entriesPerTurn: number;
   private cursor: InterestEntry | null;
   private isDone = false;
   private isScheduled = false;
@@ -48,8 +49,14 @@ export class InterestAnnouncer implements InterestAudience {
   told = 0;
 
   /** Begins to tell; the first slice goes into the queue at once. */
-  constructor(link: AnnouncingLink, interest: AccountInterest, timers: Timers) {
+  constructor(
+    link: AnnouncingLink,
+    interest: AccountInterest,
+    timers: Timers,
+    entriesPerTurn: number = ENTRIES_PER_TURN,
+  ) {
     this.link = link;
+    this.entriesPerTurn = entriesPerTurn;
     this.interest = interest;
     this.timers = timers;
     this.cursor = interest.first;
@@ -86,7 +93,7 @@ export class InterestAnnouncer implements InterestAudience {
   private tellSlice(): void {
     if (this.isStopped) return;
     const { queue } = this.link;
-    for (let i = 0; i < ENTRIES_PER_TURN && this.cursor !== null; i++) {
+    for (let i = 0; i < this.entriesPerTurn && this.cursor !== null; i++) {
       const weight = this.cursor.weightFor(this.link);
       if (weight > 0 && this.tell(this.cursor, weight)) this.told++;
       this.cursor = this.cursor.next;

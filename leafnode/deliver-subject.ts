@@ -8,6 +8,7 @@
  */
 
 import { Buffer } from 'node:buffer';
+import type { Message } from '../server/protocol/message.ts';
 
 const AT = 0x40;
 const DOT = 0x2e;
@@ -24,6 +25,18 @@ export function findDeliverSubject(reply: Buffer, start: number, end: number): n
     else if (byte === AT && dots >= DOTS) return i;
   }
   return -1;
+}
+
+/** Takes the subject that JetStream shows from behind the reply and makes the one on the line the destination. */
+export function showDeliverSubject(message: Message): void {
+  const { reply, replyStart, replyEnd } = message;
+  if (replyEnd === replyStart) return;
+  const at = findDeliverSubject(reply, replyStart, replyEnd);
+  if (at < 0 || at + 1 === replyEnd) return;
+  const { subject, subjectStart, subjectEnd } = message;
+  message.setSubject(reply, at + 1, replyEnd);
+  message.setDestination(subject, subjectStart, subjectEnd);
+  message.setReply(reply, replyStart, at);
 }
 
 /** Whether `subject[start, end)` acknowledges something to JetStream. */

@@ -26,7 +26,7 @@ import type { LinkSink, SinkKind } from '../server/ports.ts';
 import { isLiteral, isSubscribableSubject } from '../server/subject/subject.ts';
 import type { Subscription } from '../server/subject/subscription.ts';
 import { isLoopSubject } from './account-interest.ts';
-import { findDeliverSubject } from './deliver-subject.ts';
+import { showDeliverSubject } from './deliver-subject.ts';
 import { type HubInfo, readHubInfo } from './hub-info.ts';
 import { type AnnouncingLink, InterestAnnouncer } from './interest-announcer.ts';
 import { type CompressionMode, connectLine, refusalOf } from './leaf-handshake.ts';
@@ -387,16 +387,4 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
 /** Interest that permissions say nothing about: detection of loops, and replies routed between clusters. */
 function isFreeInterest(subject: string): boolean {
   return isLoopSubject(subject) || subject.startsWith('_GR_.') || subject.startsWith('$GR.');
-}
-
-/** Takes the subject that JetStream shows from behind the reply and makes the one on the line the destination. */
-function showDeliverSubject(message: Message): void {
-  const { reply, replyStart, replyEnd } = message;
-  if (replyEnd === replyStart) return;
-  const at = findDeliverSubject(reply, replyStart, replyEnd);
-  if (at < 0 || at + 1 === replyEnd) return;
-  const { subject, subjectStart, subjectEnd } = message;
-  message.setSubject(reply, at + 1, replyEnd);
-  message.setDestination(subject, subjectStart, subjectEnd);
-  message.setReply(reply, replyStart, at);
 }

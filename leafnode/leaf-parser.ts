@@ -181,19 +181,24 @@ export class LeafParser extends OperationReader {
     else message.clearReply();
     message.queueGroups = hasGroups ? this.groupNames(buffer, sign === PLUS ? 3 : 2, addressing) : NO_GROUPS;
     message.setBody(buffer, bodyStart, bodyStart + headerSize, bodyEnd);
-    message.tailStart = this.tailStart(addressing, addressing + sizes - 1, headerSize, lineEnd, bodyStart);
+    message.tailStart = this.tailStart(buffer, addressing, headerSize, lineEnd, bodyStart);
     this.messagesIn++;
     this.bytesIn += size;
     this.operations.message(message);
     return bodyEnd + 2;
   }
 
-  /** Where the part begins that can be passed on as it is: sizes a blank apart, CR LF behind them; or -1. */
-  private tailStart(first: number, last: number, headerSize: number, lineEnd: number, bodyStart: number): number {
+  /**
+   * Where the part begins that can be passed on as it is: sizes one space apart, CR LF behind them; or -1. The first
+   * size is the argument number `first`.
+   */
+  private tailStart(buffer: Buffer, first: number, headerSize: number, lineEnd: number, bodyStart: number): number {
     const { starts, ends } = this;
+    const last = headerSize === 0 ? first : first + 1;
     if (ends[last] !== lineEnd || lineEnd + 2 !== bodyStart) return -1;
-    if (headerSize === 0) return starts[last] as number;
-    return (ends[first] as number) + 1 === starts[last] ? (starts[first] as number) : -1;
+    if (headerSize === 0) return starts[first] as number;
+    const gap = ends[first] as number;
+    return gap + 1 === starts[last] && buffer[gap] === SPACE ? (starts[first] as number) : -1;
   }
 
   private groupNames(buffer: Buffer, from: number, to: number): readonly string[] {

@@ -25,11 +25,14 @@ class Noting implements LeafOperations {
     const parts = [`groups=${queueGroups?.join(',')}`, `headers=${headers}`, `payload=${text(payloadStart, bodyEnd)}`];
     this.#note(`message ${message.subjectText()} reply=${reply} ${parts.join(' ')}`);
     if (tailStart < 0) return;
-    const sizes = message.headerBytes > 0 ? `${message.headerBytes} ${message.bodyBytes}` : `${message.bodyBytes}`;
     const tail = body.toString('latin1', tailStart, bodyEnd + 2);
-    const expected = `${sizes}\r\n${body.toString('latin1', bodyStart, bodyEnd)}\r\n`;
-    // Sizes may have leading zeros.
-    if (!tail.endsWith(expected)) this.#note(`the tail is ${JSON.stringify(tail)}`);
+    const [line, headerSize, size] = /^(?:(\d+) )?(\d+)\r\n/.exec(tail) ?? [];
+    const isWhole =
+      line !== undefined &&
+      Number(headerSize ?? 0) === message.headerBytes &&
+      Number(size) === message.bodyBytes &&
+      tail.slice(line.length) === `${body.toString('latin1', bodyStart, bodyEnd)}\r\n`;
+    if (!isWhole) this.#note(`the tail is ${JSON.stringify(tail)}`);
   }
 
   subscribe(subject: string, queueGroup: string, weight: number): void {

@@ -33,6 +33,11 @@ describeWithHub('a leaf link that the hub refuses or restricts', () => {
     const other = await startLeafPetiole({ urls: [tokenHub.url('sesame')] });
     await other.link();
     expect(other.leafNodes.linkSnapshots()[0]?.remoteAccount).toBe('$G');
+    const user = 'accounts { TENANT { users [ { user: edge, password: p } ] } }';
+    const tenantHub = await startHub({ config: user });
+    const tenant = await startLeafPetiole({ urls: [tenantHub.url('edge:p')] });
+    await tenant.link();
+    expect(tenant.leafNodes.linkSnapshots()[0]).toMatchObject({ account: '$G', remoteAccount: 'TENANT' });
   });
 
   it('logs in at an address that the hub told with the configured user', async () => {

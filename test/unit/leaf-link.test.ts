@@ -232,6 +232,54 @@ describe('an open leaf link', () => {
     expect(weights()).toEqual([7]);
   });
 
+  it('drops messages that the hub is too slow for, and stays', async () => {
+    const { edge, link } = await startOpen({ options: { maxPendingBytes: 2_000_000 } });
+    link.send('LS+ up\r\nPING\r\n');
+    await link.expect('PONG\r\n');
+    link.stopReading();
+    const client = await edge.client();
+    const message = `PUB up 100000\r\n${'x'.repeat(100_000)}\r\n`;
+    const dropped = (): number => edge.leafNodes.linkSnapshots()[0]?.droppedCongested ?? -1;
+    for (let i = 0; i < 300 && dropped() === 0; i++) {
+      client.send(message);
+      await client.quiet();
+    }
+    expect(dropped()).toBeGreaterThan(0);
+    expect(
+      edge.logged(/lid:1000 - Message not sent, \d+ bytes wait already \(not sent so far: 0 too large, 1 for lack/),
+    ).toBe(true);
+    link.resumeReading();
+    await until(() => edge.leafNodes.linkSnapshots()[0]?.pendingBytes === 0, 'what waited to go out');
+    client.send('SUB still 1\r\n');
+    await link.take((bytes) => (bytes.includes('LS+ still\r\n') ? bytes.length : 'more'), 'interest after it', 10_000);
+    expect(edge.leafNodes.remoteSnapshots()[0]?.opens).toBe(1);
+  });
+
+  it('gives a slow write more time, and the connection up in the end', async () => {
+    const { edge, link } = await startOpen({ options: { writeDeadlineMs: 50 } });
+    link.send('LS+ up\r\nPING\r\n');
+    await link.expect('PONG\r\n');
+    link.stopReading();
+    const client = await edge.client();
+    const message = `PUB up 1000000\r\n${'x'.repeat(1_000_000)}\r\n`;
+    client.send(message.repeat(12));
+    await client.quiet();
+    const began = performance.now();
+    await until(() => edge.logged('Leafnode connection closed: Slow Consumer (Write Deadline)'), 'the end');
+    expect(performance.now() - began).toBeGreaterThan(200);
+  });
+
+  it('ends a slow write at its deadline where that is configured', async () => {
+    const leafnodes = { writeDeadlineMs: 40, writeTimeoutPolicy: 'close' } as const;
+    const { edge, link } = await startOpen({ leafnodes });
+    link.send('LS+ up\r\nPING\r\n');
+    await link.expect('PONG\r\n');
+    link.stopReading();
+    const client = await edge.client();
+    client.send(`PUB up 1000000\r\n${'x'.repeat(1_000_000)}\r\n`.repeat(12));
+    await until(() => edge.logged('Slow Consumer Detected: WriteDeadline of 40ms exceeded'), 'the end');
+  });
+
   it('gives up the interest of the hub when it ends', async () => {
     const { edge, link } = await startOpen();
     link.send('LS+ a\r\nLS+ b.> q 2\r\nPING\r\n');

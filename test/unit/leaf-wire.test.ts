@@ -25,6 +25,7 @@ describe('a line of a hub', () => {
     ],
     ['HMSG a 0 2\r\nhi\r\n', 'message a reply="" groups= headers="" payload="hi"'],
     ['lmsg\t a   2 \r\nhi\r\n', 'message a reply="" groups= headers="" payload="hi"'],
+    [`HMSG a 12\t14\r\n${HEADERS}hi\r\n`, 'message a reply="" groups= headers="NATS/1.0\\r\\n\\r\\n" payload="hi"'],
     ['LMSG a 2\nhi\r\n', 'message a reply="" groups= headers="" payload="hi"'],
     ['LMSG a 007\r\n1234567\r\n', 'message a reply="" groups= headers="" payload="1234567"'],
     ['LMSG caf\u00e9 5\r\n\r\nLS+\r\n', 'message caf\u00e9 reply="" groups= headers="" payload="\\r\\nLS+"'],

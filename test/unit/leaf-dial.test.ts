@@ -1,0 +1,168 @@
+/** How a remote dials: what becomes of each attempt, and what the log says about it. */
+import { describe, expect, it } from 'vitest';
+import { Dial } from '../../leafnode/dial.ts';
+import type { DialOutcome } from '../../leafnode/dial.ts';
+import type { Io, IoError, Socket, SocketHandler } from '../../server/io/io.ts';
+import { realIo } from '../../server/io/real-io.ts';
+import { freePort } from '../helpers/free-port.ts';
+import { startLeafPetiole } from '../helpers/leaf-petiole.ts';
+import { startScriptedHub } from '../helpers/scripted-hub.ts';
+import { until } from '../helpers/until.ts';
+
+/** A network on which dialling does what the test says. */
+class StagedDial {
+  destroyed = 0;
+  failed: string[] = [];
+  reached = 0;
+  readonly dial: Dial;
+  #handler: SocketHandler | null = null;
+  #expire: () => void = () => {};
+  #cancelled = false;
+
+  constructor(host: string) {
+    const socket = { destroy: () => this.destroyed++ } as unknown as Socket;
+    const io = {
+      ...realIo(),
+      network: { connect: (_: unknown, handler: SocketHandler) => ((this.#handler = handler), socket) },
+      timers: {
+        after: (_: number, callback: () => void) => {
+          this.#expire = callback;
+          return { cancel: () => (this.#cancelled = true) };
+        },
+      },
+    } as unknown as Io;
+    const outcome: DialOutcome = {
+      reached: () => {
+        this.reached++;
+        return this.handler;
+      },
+      failed: (text) => this.failed.push(text),
+    };
+    this.dial = new Dial(io, { host, port: 7422 }, 1000, outcome);
+  }
+
+  get handler(): SocketHandler {
+    if (this.#handler === null) throw new Error('not dialled');
+    return this.#handler;
+  }
+
+  get timerCancelled(): boolean {
+    return this.#cancelled;
+  }
+
+  expire(): void {
+    this.#expire();
+  }
+}
+
+function errorWith(code: string): IoError {
+  return Object.assign(new Error(`it says ${code}`), { code });
+}
+
+describe('an attempt to reach a hub', () => {
+  it.each([
+    ['h', 'ECONNREFUSED', 'dial tcp h:7422: connect: connection refused'],
+    ['::1', 'ENETUNREACH', 'dial tcp [::1]:7422: connect: network is unreachable'],
+    ['h', 'EHOSTUNREACH', 'dial tcp h:7422: connect: no route to host'],
+    ['h', 'ETIMEDOUT', 'dial tcp h:7422: i/o timeout'],
+    ['h', 'ENOTFOUND', 'lookup for host "h": lookup h: no such host'],
+    ['h', 'EWHATEVER', 'dial tcp h:7422: it says EWHATEVER'],
+  ])('to %s that fails with %s says: %s', (host, code, text) => {
+    const staged = new StagedDial(host);
+    staged.handler.closed(errorWith(code));
+    expect(staged.failed).toEqual([text]);
+    expect(staged.timerCancelled).toBe(true);
+    staged.handler.closed(null);
+    staged.expire();
+    expect(staged.failed).toHaveLength(1);
+  });
+
+  it('ends in time', () => {
+    const staged = new StagedDial('h');
+    staged.expire();
+    expect(staged.failed).toEqual(['dial tcp h:7422: i/o timeout']);
+    expect(staged.destroyed).toBe(1);
+    staged.handler.connected();
+    expect(staged.reached).toBe(0);
+  });
+
+  it('says nothing when it is given up', () => {
+    const staged = new StagedDial('h');
+    staged.dial.cancel();
+    staged.handler.closed(errorWith('ECONNABORTED'));
+    expect(staged).toMatchObject({ failed: [], destroyed: 1, reached: 0 });
+  });
+
+  it('is over when the socket stands', () => {
+    const staged = new StagedDial('h');
+    staged.handler.connected();
+    staged.dial.cancel();
+    expect(staged).toMatchObject({ failed: [], destroyed: 0, reached: 1, timerCancelled: true });
+  });
+});
+
+describe('a remote', () => {
+  it('tells each failed attempt to the log, before the first connection only the first', async () => {
+    const port = await freePort();
+    const edge = await startLeafPetiole({ urls: [`nats://127.0.0.1:${port}`] });
+    const where = `to remote server "127.0.0.1:${port}"`;
+    const line = (attempt: number, level: string): string =>
+      `[${level}] Error trying to connect as leafnode ${where} (attempt ${attempt}): dial tcp 127.0.0.1:${port}: connect: connection refused`;
+    await until(() => edge.logged(line(2, 'DBG')), 'a second attempt');
+    expect(edge.logged(line(1, 'ERR'))).toBe(true);
+    expect(edge.leafNodes.remoteSnapshots()[0]).toMatchObject({ opens: 0, state: 'waiting' });
+  });
+
+  it('tells every attempt to the log once it has been connected', async () => {
+    const hub = await startScriptedHub();
+    const closed = await freePort();
+    const edge = await startLeafPetiole({ urls: [hub.url, `nats://127.0.0.1:${closed}`] });
+    const { link } = await hub.open();
+    await link.close();
+    await until(() => edge.logged(/\[ERR\] Error trying to connect as leafnode .*\(attempt 1\)/), 'the attempt');
+    await (await hub.accept()).close();
+    expect(edge.leafNodes.remoteSnapshots()[0]?.opens).toBe(1);
+  });
+
+  it('goes from one address to the next', async () => {
+    const hubs = [await startScriptedHub(), await startScriptedHub()] as const;
+    await startLeafPetiole({
+      urls: hubs.map(({ url }) => url),
+      remote: { followsDiscoveredServers: false },
+    });
+    for (let round = 0; round < 2; round++) {
+      for (const hub of hubs) {
+        const { link } = await hub.open();
+        await link.close();
+      }
+    }
+    expect((await hubs[0].open()).loop).toMatch(/^\$LDS\./);
+  });
+
+  it('dials no more once it is closed, in whichever state', async () => {
+    const hub = await startScriptedHub();
+    const edge = await startLeafPetiole({ urls: [hub.url] });
+    const { link } = await hub.open();
+    edge.leafNodes.close();
+    await link.closed();
+    expect(edge.logged('Leafnode connection closed: Server Shutdown - Remote: hub')).toBe(true);
+    expect(edge.leafNodes.remoteSnapshots()[0]?.state).toBe('closed');
+    const unreachable = await startLeafPetiole({ urls: [`nats://127.0.0.1:${await freePort()}`] });
+    await until(() => unreachable.logged('attempt 1'), 'an attempt');
+    unreachable.leafNodes.close();
+    const lines = unreachable.log.length;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(unreachable.log).toHaveLength(lines);
+  });
+
+  it('is left alone when it is disabled', async () => {
+    const edge = await startLeafPetiole({ urls: ['nats://127.0.0.1:1'], remote: { isDisabled: true } });
+    expect(edge.leafNodes.remoteSnapshots()).toEqual([]);
+  });
+
+  it('needs its account', async () => {
+    await expect(startLeafPetiole({ urls: ['nats://127.0.0.1:1'], remote: { account: 'NONE' } })).rejects.toThrow(
+      'cannot find local account "NONE"',
+    );
+  });
+});

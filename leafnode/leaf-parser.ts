@@ -259,7 +259,7 @@ function verbAt(buffer: Buffer, at: number, end: number): Verb | 'incomplete' | 
     }
     if (!takesArguments(verb)) return verb;
     if (at + i === end) return 'incomplete';
-    if (isBlank(buffer[at + i] as number)) return verb;
+    if (buffer[at + i] === SPACE || buffer[at + i] === TAB) return verb;
   }
   return null;
 }

@@ -5,7 +5,6 @@
 /* oxlint-disable vitest/valid-title, vitest/valid-describe-callback, vitest/no-conditional-tests,
    vitest/no-disabled-tests -- tests are wrapped here, and a missing hub must show as skipped */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freePort } from './free-port.ts';
 import { absenceIsFailure, isAbsent, natsServer, startServer } from './targets.ts';
 import type { RunningServer, Target } from './targets.ts';
 import { until } from './until.ts';
@@ -44,15 +43,15 @@ export function describeWithHub(title: string, tests: () => void): void {
 export class RealHub {
   readonly leafAddress: ServerAddress;
   readonly #target: Target;
-  readonly #config: string;
+  readonly #options: HubOptions;
   #server: RunningServer;
   /** What earlier runs wrote. */
   #earlierLog = '';
 
-  constructor(target: Target, config: string, leafPort: number, server: RunningServer) {
+  constructor(target: Target, options: HubOptions, leafAddress: ServerAddress, server: RunningServer) {
     this.#target = target;
-    this.#config = config;
-    this.leafAddress = { host: '127.0.0.1', port: leafPort };
+    this.#options = options;
+    this.leafAddress = leafAddress;
     this.#server = server;
   }
 
@@ -85,7 +84,12 @@ export class RealHub {
   }
 
   async startAgain(): Promise<void> {
-    this.#server = await startServer(this.#target, { config: this.#config, flags: FLAGS });
+    const config = configOf(this.#options, this.leafAddress.port);
+    // Meanwhile a client may have been given the port as its own, for a moment.
+    this.#server = await until(
+      async () => startServer(this.#target, { config, flags: FLAGS }).catch((error: unknown) => keepIfPortTaken(error)),
+      'the hub to get its port back',
+    );
     await this.#server.listening('leafnode');
   }
 
@@ -118,14 +122,20 @@ export class RealHub {
 const FLAGS: readonly string[] = ['-DV'];
 
 /** Starts a hub; it is stopped when the test has ended. */
-export async function startHub({ leafnodes = '', config = '' }: HubOptions = {}): Promise<RealHub> {
+export async function startHub(options: HubOptions = {}): Promise<RealHub> {
   const target = natsServer();
   if (isAbsent(target)) throw new Error(target.absent);
-  const leafPort = await freePort();
-  const text = `leafnodes { listen: "127.0.0.1:${leafPort}"\n${leafnodes} }\nhttp: "127.0.0.1:-1"\n${config}\n`;
-  const server = await startServer(target, { config: text, flags: FLAGS });
-  const hub = new RealHub(target, text, leafPort, server);
+  const server = await startServer(target, { config: configOf(options, -1), flags: FLAGS });
+  const hub = new RealHub(target, options, await server.listening('leafnode'), server);
   onTestFinished(() => hub.stop());
-  await server.listening('leafnode');
   return hub;
+}
+
+function configOf({ leafnodes = '', config = '' }: HubOptions, leafPort: number): string {
+  return `leafnodes { listen: "127.0.0.1:${leafPort}"\n${leafnodes} }\nhttp: "127.0.0.1:-1"\n${config}\n`;
+}
+
+function keepIfPortTaken(error: unknown): null {
+  if (String(error).includes('address already in use')) return null;
+  throw error;
 }

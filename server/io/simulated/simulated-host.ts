@@ -1,0 +1,45 @@
+/** Facts about one simulated machine and process. Code is not simulated: the SQLite addon is the real one. */
+
+import type { Host } from '../io.ts';
+import { loadSqliteAddon } from '../native-addon.ts';
+
+const RESIDENT_BYTES = 50 * 1024 * 1024;
+
+export class SimulatedHost implements Host {
+  readonly name: string;
+  readonly processId: number;
+  readonly cores = 2;
+  private readonly address: string;
+  private readonly limitBytes: number;
+
+  constructor(name: string, processId: number, address: string, memoryLimitBytes: number) {
+    this.name = name;
+    this.processId = processId;
+    this.address = address;
+    this.limitBytes = memoryLimitBytes;
+  }
+
+  addresses(): string[] {
+    return [this.address];
+  }
+
+  memoryLimitBytes(): number {
+    return this.limitBytes;
+  }
+
+  residentBytes(): number {
+    return RESIDENT_BYTES;
+  }
+
+  cpuSeconds(): number {
+    return 0;
+  }
+
+  sqliteAddon(): object {
+    return loadSqliteAddon(null);
+  }
+
+  collectGarbage(): number {
+    return 0;
+  }
+}

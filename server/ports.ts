@@ -15,6 +15,8 @@ export type SinkKind = 'client' | 'leaf' | 'internal';
 /** Whoever receives messages: the other end of every subscription. */
 export interface Sink {
   readonly sinkKind: SinkKind;
+  /** So much is unsent that whoever can wait should. Absent: never. */
+  readonly isCongested?: boolean;
   /**
    * Takes the message for the subscription and copies what it keeps: the message's bytes die when this returns.
    * False when it did not take it (closed, denied, own message without echo); a queue group then asks another member.

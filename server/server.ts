@@ -21,6 +21,8 @@ import { DeadlineWheel } from './connection/deadline-wheel.ts';
 import { Outbound } from './connection/outbound.ts';
 import { Traffic } from './connection/statistics.ts';
 import type { Address, Io, IoError, Listener, Socket } from './io/io.ts';
+import { LeafNodes } from '../leafnode/leaf-nodes.ts';
+import type { LeafSite } from '../leafnode/leaf-site.ts';
 import type { Log } from './io/log.ts';
 import type { ConnectOptions } from './protocol/connect-options.ts';
 import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
@@ -69,6 +71,7 @@ export class Server implements ConnectionHost {
   slowConsumersDeadline = 0;
   staleConnections = 0;
 
+  readonly leafNodes: LeafNodes;
   private readonly authenticator: Authenticator;
   private readonly info: ServerInfo;
   private nextClientId = 1;
@@ -94,6 +97,7 @@ export class Server implements ConnectionHost {
     this.globalAccount.mappings = this.makeMappings();
     this.authenticator = new Authenticator(options.authorization, this.globalAccount);
     this.info = this.makeInfo();
+    this.leafNodes = new LeafNodes(this, this.leafSite(), options.leafnodes);
   }
 
   get authRequired(): boolean {
@@ -110,7 +114,10 @@ export class Server implements ConnectionHost {
   start(done: (error: StartError | null) => void): void {
     this.logStart();
     this.listen((error) => {
-      if (error === null) this.log.notice('Server is ready');
+      if (error === null) {
+        this.log.notice('Server is ready');
+        this.leafNodes.start();
+      }
       done(error);
     });
   }
@@ -121,6 +128,7 @@ export class Server implements ConnectionHost {
     this.isClosing = true;
     this.log.notice('Initiating Shutdown...');
     this.listener?.close(() => undefined);
+    this.leafNodes.close();
     for (const client of this.clients.values()) client.close('Server Shutdown');
     this.whenClientsGone(() => {
       this.wheel.close();
@@ -135,6 +143,7 @@ export class Server implements ConnectionHost {
     this.isDraining = true;
     this.log.notice('Entering lame duck mode, stop accepting new clients');
     this.listener?.close(() => undefined);
+    this.leafNodes.close();
     const info = encodeInfo({ ...this.info, ldm: true });
     for (const client of this.clients.values()) client.sendAsyncInfo(info);
     const { lameDuckDurationMs, lameDuckGraceMs } = this.options;
@@ -244,23 +253,25 @@ export class Server implements ConnectionHost {
 
   connectionClosing(connection: Connection, reason: ClosedReason): void {
     if (reason === 'Stale Connection') this.staleConnections++;
+    // Links have lines of their own.
+    if (connection.sinkKind !== 'client') return;
     this.log.debug(`${connection.label} - Client connection closed: ${reason}`);
   }
 
   connectionGone(connection: Connection): void {
+    this.goneTraffic.add(connection.traffic);
     const client = this.clients.get(connection.id);
     if (client !== connection) return;
     this.clients.delete(connection.id);
-    this.goneTraffic.add(connection.traffic);
     this.closedClients.add(client);
   }
 
   /** All unsent bytes together are too many: the connection with most of them that does not drain goes first. */
   private closeSlowest(): void {
-    let slowest: ClientConnection | null = null;
-    for (const client of this.clients.values()) {
-      if (client.isClosed || client.queue.drains) continue;
-      if (slowest === null || client.queue.pendingBytes > slowest.queue.pendingBytes) slowest = client;
+    let slowest: Connection | null = null;
+    for (const connection of [...this.clients.values(), ...this.leafNodes.links()]) {
+      if (connection.isClosed || connection.queue.drains) continue;
+      if (slowest === null || connection.queue.pendingBytes > slowest.queue.pendingBytes) slowest = connection;
     }
     slowest?.pendingExceeded();
   }
@@ -282,6 +293,23 @@ export class Server implements ConnectionHost {
       mappings.set(value);
     }
     return mappings;
+  }
+
+  private leafSite(): LeafSite {
+    const { options } = this;
+    const accounts = new Map([this.globalAccount, this.systemAccount].map((account) => [account.name, account]));
+    return {
+      serverId: this.id,
+      serverName: this.name,
+      version: NATS_VERSION,
+      clusterName: this.name,
+      hasJetStream: options.jetstream.isEnabled,
+      domain: options.jetstream.domain,
+      connectErrorReports: options.connectErrorReports,
+      reconnectErrorReports: options.reconnectErrorReports,
+      nextConnectionId: () => this.nextClientId++,
+      account: (name) => accounts.get(name) ?? null,
+    };
   }
 
   private makeInfo(): ServerInfo {

@@ -18,18 +18,17 @@ import { type BlockBytes, Located } from './block-bytes.ts';
 import { type BlockIndex, NO_RECORD } from './block-index.ts';
 import { BlockList } from './block-list.ts';
 import { MessageBlock } from './message-block.ts';
-import { isIntact, RecordView, recordAt, recordBytes, writeRecord } from './record.ts';
+import { isIntact, type RecordView, recordAt, recordBytes, writeRecord } from './record.ts';
 import {
   LOADING,
   type MessageStore,
-  NONE,
   type ReadOutcome,
   type StoreLimits,
   type StoreListener,
-  type StoreState,
   type Time,
 } from './store.ts';
 import { SubjectIndex } from './subject-index.ts';
+import { SubjectSearch } from './subject-search.ts';
 
 export interface BlockStoreOptions {
   readonly blockBytesMax: number;
@@ -48,16 +47,16 @@ export abstract class BlockStore implements MessageStore {
   bytes = 0;
   lost = 0;
 
-  protected readonly list: BlockList = new BlockList();
+  readonly list: BlockList = new BlockList();
+  private readonly search: SubjectSearch = new SubjectSearch(this.list, this.subjects);
   protected readonly listener: StoreListener;
   protected readonly options: BlockStoreOptions;
   protected nextBlockNumber = 1;
-  protected lastTime: Time | null = null;
+  lastTime: Time | null = null;
   protected limits: StoreLimits = { maxMessages: 0, maxBytes: 0, maxMessagesPerSubject: 0 };
   private pendingMessages = 0;
   private pendingBytes = 0;
   private readonly located: Located;
-  private readonly firstView: RecordView;
   /** A limit could not be enforced before something is loaded. */
   private enforcing = false;
 
@@ -68,7 +67,6 @@ export abstract class BlockStore implements MessageStore {
     this.lastSequence = options.firstSequence - 1;
     this.appendedSequence = this.lastSequence;
     this.located = new Located(empty);
-    this.firstView = new RecordView(empty);
   }
 
   protected abstract newBytes(block: number, firstSequence: number): BlockBytes;
@@ -140,6 +138,7 @@ export abstract class BlockStore implements MessageStore {
     block.bytes.commit(bytes);
     (block.index as BlockIndex).add(sequence, offset, subject, hasHeaders);
     block.lastSequence = sequence;
+    this.subjects.appended(subject, sequence);
     this.appendedSequence = sequence;
     this.pendingMessages++;
     this.pendingBytes += this.counted(bytes, hasHeaders);
@@ -170,6 +169,7 @@ export abstract class BlockStore implements MessageStore {
   /** Everything appended up to `sequence` becomes visible, in order; `time` is that of the last one. */
   protected makeVisible(sequence: number, time: Time): void {
     if (sequence <= this.lastSequence) return;
+    const from = this.lastSequence + 1;
     const { blocks } = this.list;
     let at = this.list.positionOf(this.lastSequence + 1);
     for (let each = this.lastSequence + 1; each <= sequence; each++) {
@@ -183,7 +183,7 @@ export abstract class BlockStore implements MessageStore {
     }
     this.lastTime = time;
     this.enforceLimits();
-    this.listener.stored(this.lastSequence);
+    this.listener.stored(from, this.lastSequence);
   }
 
   private show(block: MessageBlock, sequence: number): void {
@@ -315,7 +315,7 @@ export abstract class BlockStore implements MessageStore {
     const max = this.limits.maxMessagesPerSubject;
     if (max <= 0) return;
     while (this.subjects.count(subject) > max) {
-      const first = this.firstOf(subject);
+      const first = this.search.first(subject, this.lastSequence);
       if (first <= 0) {
         if (first === LOADING) this.retryWhenLoaded(this.subjects.first(subject), () => this.enforceSubject(subject));
         return;
@@ -400,45 +400,7 @@ export abstract class BlockStore implements MessageStore {
   }
 
   lastOf(subject: number, atMost: number): number {
-    const { subjects } = this;
-    if (subject < 0 || subjects.count(subject) === 0) return NONE;
-    const last = subjects.last(subject);
-    if (last <= atMost && subjects.isLastExact(subject)) return last;
-    const found = this.list.lastOf(subject, this.firstSequence, Math.min(last, atMost, this.lastSequence));
-    if (found > 0 && last <= atMost) subjects.setLast(subject, found);
-    return found;
-  }
-
-  /** The lowest visible sequence of the subject. */
-  firstOf(subject: number): number {
-    const { subjects } = this;
-    if (subjects.count(subject) === 0) return NONE;
-    if (subjects.isFirstExact(subject)) return subjects.first(subject);
-    const found = this.next(subjects.first(subject), (each) => each === subject);
-    if (found > 0) subjects.setFirst(subject, found);
-    return found;
-  }
-
-  state(done: (state: StoreState) => void): void {
-    if (this.messages > 0 && this.read(this.firstSequence, this.firstView) === 'loading') {
-      const first = this.firstSequence;
-      this.whenReadable(first, () => {
-        const again = this.read(first, this.firstView) === 'loading' && first === this.firstSequence;
-        if (again) done(this.stateWith(null));
-        else this.state(done);
-      });
-      return;
-    }
-    const { seconds, nanoseconds } = this.firstView;
-    done(this.stateWith(this.messages > 0 ? { seconds, nanoseconds } : null));
-  }
-
-  private stateWith(firstTime: Time | null): StoreState {
-    const { messages, bytes, firstSequence, lastSequence, lastTime, lost } = this;
-    const span = messages === 0 ? 0 : lastSequence - firstSequence + 1;
-    const deleted = span === 0 ? 0 : span - messages;
-    const subjects = this.subjects.live;
-    return { messages, bytes, firstSequence, firstTime, lastSequence, lastTime, subjects, deleted, lost };
+    return this.search.last(subject, this.firstSequence, Math.min(atMost, this.lastSequence));
   }
 
   protected counted(bytes: number, hasHeaders: boolean): number {

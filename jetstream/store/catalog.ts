@@ -61,7 +61,7 @@ export class Catalog {
 
   apply(change: CatalogChange): void {
     if ('delete' in change) {
-      this.database.prepare('DELETE FROM asset WHERE number = ?').run(change.delete.number);
+      this.remove(change.delete.number, change.delete.kind);
       return;
     }
     const { number, kind, account, stream, consumer, config, created } = change.put;
@@ -69,6 +69,19 @@ export class Catalog {
       .prepare('INSERT OR REPLACE INTO asset VALUES (?, ?, ?, ?, ?, ?, ?)')
       .run(number, kind, account, stream, consumer, config, created);
     if (number >= this.nextNumber) this.setValue('next_number', number + 1);
+  }
+
+  /** A stream goes with its consumers. */
+  private remove(number: number, kind: AssetKind): void {
+    if (kind === 'stream') {
+      this.database
+        .prepare(
+          `DELETE FROM asset WHERE kind = 'consumer'
+             AND (account, stream) = (SELECT account, stream FROM asset WHERE number = ?)`,
+        )
+        .run(number);
+    }
+    this.database.prepare('DELETE FROM asset WHERE number = ?').run(number);
   }
 
   /** Every asset, streams before the consumers on them. */

@@ -19,7 +19,7 @@ import { Window } from './block-cache.ts';
 import { encodeBlockHeader, type BlockHeader, BLOCK_HEADER_BYTES } from './block-header.ts';
 import { enlarged } from './buffers.ts';
 import { shortWrite } from './segment.ts';
-import type { OpenFile, StoreFiles } from './store-files.ts';
+import { directoryOf, type OpenFile, type StoreFiles } from './store-files.ts';
 
 const NOTHING = Buffer.alloc(0);
 const TAIL_BYTES_MAX = 256 * 1024;
@@ -166,7 +166,7 @@ export class FileBlockBytes implements BlockBytes, OpenFile {
       done(null);
       return;
     }
-    this.files.disk.syncDirectory(this.path.slice(0, this.path.lastIndexOf('/')), (error) => {
+    this.files.disk.syncDirectory(directoryOf(this.path), (error) => {
       if (error === null) this.named = true;
       done(error);
     });
@@ -288,7 +288,7 @@ export class FileBlockBytes implements BlockBytes, OpenFile {
       return;
     }
     this.opening = [done];
-    this.files.disk.open(this.path, 'write', (error, file) => {
+    this.files.open(this.path, 'write', (error, file) => {
       const waiting = this.opening as Done[];
       this.opening = null;
       this.file = file;

@@ -14,20 +14,24 @@
 
 import { strict as assert } from 'node:assert';
 import { Buffer } from 'node:buffer';
+import type { Done } from '../../server/io/io.ts';
 import type { Message } from '../../server/protocol/message.ts';
 import { type BlockBytes, Located } from './block-bytes.ts';
 import type { BlockIndex } from './block-index.ts';
 import { BlockFiles, syncAll } from './block-files.ts';
 import { BlockStore } from './block-store.ts';
-import type { CommitLog, LogParticipant } from './commit-log.ts';
+import type { CommitLog } from './commit-log.ts';
 import { FrameKind } from './frame.ts';
 import { get32, get48, put32, put48 } from './integers.ts';
 import type { MessageBlock } from './message-block.ts';
 import { readRangeNow } from './index-rebuild.ts';
 import { isIntact, RecordView, recordAt, recordBytes } from './record.ts';
+import type { LoggedAsset } from './logged-asset.ts';
 import type { StoreFiles } from './store-files.ts';
 import type { StoreListener, Time } from './store.ts';
-import type { BlockSummary, CheckpointHead, StreamCheckpoint } from './stream-checkpoint.ts';
+import { StreamCheckpointer } from './stream-checkpointer.ts';
+import { recoverStream } from './stream-recovery.ts';
+import type { CheckpointHead } from './stream-checkpoint.ts';
 
 export const BLOCK_BYTES_MAX: number = 8 * 1024 * 1024;
 /** Records above this go to their block first. */
@@ -51,13 +55,23 @@ interface Step {
 }
 
 const GATE_RETRY_MS = 250;
+const CHECKPOINT_RETRY_MS = 10;
 
 export interface FileStoreContext {
   readonly files: StoreFiles;
   readonly log: CommitLog;
 }
 
-export class FileStore extends BlockStore implements LogParticipant {
+/** What the owner of a store keeps with it: saved in its checkpoints, made anew from replayed messages. */
+export interface StoreExtension {
+  /** The owner's part of a checkpoint that reflects messages up to `lastSequence`. */
+  encode(lastSequence: number): Buffer;
+  decode(encoded: Buffer): void;
+  /** A message was replayed from the log. */
+  replayed(record: RecordView): void;
+}
+
+export class FileStore extends BlockStore implements LoggedAsset {
   joinedLsn = -1;
   dirtyLsn = -1;
   readonly number: number;
@@ -77,12 +91,15 @@ export class FileStore extends BlockStore implements LogParticipant {
   private readonly place: Located = new Located(EMPTY);
   private readonly replayView: RecordView = new RecordView(EMPTY);
   readonly blockFiles: BlockFiles;
+  private readonly extension: StoreExtension;
+  private checkpointer: StreamCheckpointer;
 
   constructor(
     context: FileStoreContext,
     number: number,
     directory: string,
     listener: StoreListener,
+    extension: StoreExtension,
     firstSequence: number,
   ) {
     super(EMPTY, listener, {
@@ -94,7 +111,9 @@ export class FileStore extends BlockStore implements LogParticipant {
     this.context = context;
     this.number = number;
     this.loggedSequence = this.appendedSequence;
+    this.extension = extension;
     this.blockFiles = new BlockFiles(context.files, number, directory, this.subjects);
+    this.checkpointer = new StreamCheckpointer(this, 0, -1);
   }
 
   // ── appending ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -227,6 +246,32 @@ export class FileStore extends BlockStore implements LogParticipant {
     }
   }
 
+  // ── recovery ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  flush(): void {
+    // Messages go to the log as they come.
+  }
+
+  get checkpointLsn(): number {
+    return this.checkpointer.lsn;
+  }
+
+  checkpoint(done: Done): void {
+    if (this.blockFiles.isLoading) {
+      // A removal waits for its block's index: what is visible now is not all that the log says.
+      this.context.files.timers.after(CHECKPOINT_RETRY_MS, () => this.checkpoint(done));
+      return;
+    }
+    this.checkpointer.run(this.extension.encode(this.lastSequence), done);
+  }
+
+  /** Brings the store back to its last checkpoint; the log's frames follow. */
+  *recover(): Generator<void> {
+    const { lsn, extra, slot } = yield* recoverStream(this);
+    this.checkpointer = new StreamCheckpointer(this, lsn, slot);
+    if (extra !== null) this.extension.decode(extra);
+  }
+
   /** A frame of this stream, read from the log at start. */
   applyFrame(kind: number, buffer: Buffer, start: number, end: number): void {
     switch (kind) {
@@ -256,6 +301,7 @@ export class FileStore extends BlockStore implements LogParticipant {
     this.loggedSequence = sequence;
     this.loggedTime = { seconds, nanoseconds };
     this.makeVisible(sequence, this.loggedTime);
+    this.extension.replayed(view);
   }
 
   private replayPlace(buffer: Buffer, start: number): void {
@@ -293,51 +339,13 @@ export class FileStore extends BlockStore implements LogParticipant {
 
   // ── checkpoint ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** What is needed besides closed blocks to come back to the present visible state. */
-  capture(extra: Buffer): StreamCheckpoint {
-    const { firstSequence, lastSequence, lastTime, lost } = this;
-    const blocks = this.list.blocks.filter((block) => block.firstSequence <= lastSequence);
-    const summaries = blocks.map((block) => this.summary(block));
-    const last = blocks.at(-1);
-    const index = summaries.at(-1)?.isOpen === true ? ((last as MessageBlock).index as BlockIndex) : null;
-    const following = this.list.blocks[blocks.length];
-    return {
-      head: {
-        lsn: this.context.log.durableLsn,
-        firstSequence,
-        lastSequence,
-        lastTime,
-        lost,
-        // Blocks that hold nothing visible are made anew from the log, under the same numbers.
-        nextBlockNumber: following?.number ?? this.nextBlockNumber,
-        blocks: summaries,
-      },
-      removed: blocks.map((block) => block.removed.encode()),
-      openIndex: index === null ? EMPTY : this.blockFiles.encodeIndex(last as MessageBlock, index.upTo(lastSequence)),
-      extra,
-    };
+  /** Position up to which the visible state reflects the log. */
+  get durableLsn(): number {
+    return this.context.log.durableLsn;
   }
 
-  private summary(block: MessageBlock): BlockSummary {
-    const { number, firstSequence } = block;
-    const lastSequence = Math.min(block.lastSequence, this.lastSequence);
-    const isPartial = lastSequence < block.lastSequence;
-    const end = isPartial ? (block.index as BlockIndex).endOffset(lastSequence, block.bytes.end) : block.bytes.end;
-    return { number, firstSequence, lastSequence, end, isOpen: block.isOpen || isPartial };
-  }
-
-  /** Removals of which the block's index is still being loaded: no checkpoint can be taken meanwhile. */
-  get hasPendingRemovals(): boolean {
-    return this.blockFiles.isLoading;
-  }
-
-  /** The last visible block, whose bytes have to be on the device for a checkpoint. */
-  get lastVisibleBlock(): MessageBlock | undefined {
-    return this.list.at(this.lastSequence);
-  }
-
-  get firstRestoredBlock(): MessageBlock | undefined {
-    return this.list.blocks[0];
+  get nextBlock(): number {
+    return this.nextBlockNumber;
   }
 
   /** Takes over the state of a checkpoint, whose blocks follow. */

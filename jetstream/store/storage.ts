@@ -21,6 +21,7 @@ import type { Done, Io } from '../../server/io/io.ts';
 import { type AssetKind, Catalog, type CatalogChange, type CatalogEntry, databaseIn } from './catalog.ts';
 import { CommitLog, type LogParticipant, type SyncMode } from './commit-log.ts';
 import { FrameKind } from './frame.ts';
+import type { LoggedAsset } from './logged-asset.ts';
 import { type FrameVisitor, openSegments, readFrames } from './log-reader.ts';
 import type { Segment } from './segment.ts';
 import { SegmentPool } from './segment-pool.ts';
@@ -32,17 +33,6 @@ const CATALOG_SLOTS = 2;
 const CATALOG_ASSET = 0;
 /** The log may hold so many segments before checkpoints make room. */
 const SEGMENTS_KEPT = 2;
-
-/** A stream or consumer, as far as the storage deals with it. */
-export interface LoggedAsset extends LogParticipant {
-  readonly number: number;
-  /** Frames below this position are reflected. */
-  readonly checkpointLsn: number;
-  /** A frame of the asset, read from the log at start; `lsn` is the position behind it. */
-  applyFrame(kind: number, buffer: Buffer, start: number, end: number, lsn: number): void;
-  /** Writes a checkpoint of the present durable state. */
-  checkpoint(done: Done): void;
-}
 
 /** Who makes assets from catalog entries. */
 export interface AssetHost {
@@ -273,6 +263,7 @@ export class Storage implements LogParticipant {
       return;
     }
     const { log } = this;
+    for (const asset of this.assets.values()) asset.flush();
     log.drain(() => {
       this.checkpointBelow(Number.MAX_SAFE_INTEGER, (error) => {
         this.files.noteError(error);

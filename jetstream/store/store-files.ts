@@ -4,9 +4,10 @@
  */
 
 import { Buffer } from 'node:buffer';
-import type { Disk, Done, FileHandle, IoError, Timers } from '../../server/io/io.ts';
+import type { Disk, Done, FileHandle, IoError, OpenMode, Timers } from '../../server/io/io.ts';
 import { BlockCache } from './block-cache.ts';
 import { shortWrite } from './segment.ts';
+import { inOrder } from './steps.ts';
 
 const OPEN_FILES_MAX = 128;
 
@@ -57,6 +58,27 @@ export class StoreFiles {
     this.opened.delete(file);
   }
 
+  /** Opens the file; for writing the directory is made if need be, durably under its name. */
+  open(path: string, mode: OpenMode, done: (error: IoError | null, file: FileHandle | null) => void): void {
+    this.disk.open(path, mode, (error, file) => {
+      if (error?.code !== 'ENOENT' || mode === 'read') {
+        done(error, file);
+        return;
+      }
+      const directory = directoryOf(path);
+      inOrder(
+        [
+          (next) => this.disk.makeDirectory(directory, next),
+          (next) => this.disk.syncDirectory(directoryOf(directory), next),
+        ],
+        (problem) => {
+          if (problem === null) this.disk.open(path, mode, done);
+          else done(problem, null);
+        },
+      );
+    });
+  }
+
   noteError(error: IoError | null): void {
     if (error !== null) this.lastError = error;
   }
@@ -64,7 +86,7 @@ export class StoreFiles {
   /** Puts a file with these bytes in the place of `path`: temporary file, sync, rename, sync of the directory. */
   replaceFile(path: string, bytes: Buffer, done: Done): void {
     const temporary = `${path}.new`;
-    this.disk.open(temporary, 'replace', (openError, file) => {
+    this.open(temporary, 'replace', (openError, file) => {
       if (file === null) {
         done(openError);
         return;
@@ -75,7 +97,7 @@ export class StoreFiles {
           return;
         }
         this.disk.rename(temporary, path, (renameError) => {
-          if (renameError === null) this.disk.syncDirectory(path.slice(0, path.lastIndexOf('/')), done);
+          if (renameError === null) this.disk.syncDirectory(directoryOf(path), done);
           else done(renameError);
         });
       });
@@ -84,7 +106,7 @@ export class StoreFiles {
 
   /** Writes a file in place and syncs it; for files of which another copy stands. */
   writeFile(path: string, bytes: Buffer, done: Done): void {
-    this.disk.open(path, 'replace', (error, file) => {
+    this.open(path, 'replace', (error, file) => {
       if (file === null) done(error);
       else this.writeWhole(file, bytes, done);
     });
@@ -132,4 +154,8 @@ export class StoreFiles {
 function shortRead(read: number, expected: number): IoError | null {
   if (read === expected) return null;
   return Object.assign(new Error(`short read: ${read} of ${expected} bytes`), { code: 'ESHORT' });
+}
+
+export function directoryOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
 }

@@ -46,8 +46,8 @@ export const NONE = 0;
 export const LOADING = -1;
 
 export interface StoreListener {
-  /** Messages up to this sequence are visible now. */
-  stored(lastSequence: number): void;
+  /** The messages with these sequences became visible. */
+  stored(fromSequence: number, toSequence: number): void;
   /** A visible message is gone, by a limit or on request. */
   removed(sequence: number, subject: number): void;
   /** All messages below this sequence are gone at once. */
@@ -64,6 +64,10 @@ export interface MessageStore {
   readonly lastSequence: number;
   readonly messages: number;
   readonly bytes: number;
+  /** Time of the last message that became visible; `null`: there was none yet. */
+  readonly lastTime: Time | null;
+  /** Messages that were stored and can't be read any more. */
+  readonly lost: number;
   /** Bytes that a message counts against limits. */
   countedBytes(message: Message): number;
   /** Stores the message under the next sequence, which is the answer. */
@@ -82,8 +86,6 @@ export interface MessageStore {
   remove(sequence: number): boolean;
   /** Removes all messages below `sequence`; visible messages at present. */
   purgeBelow(sequence: number): void;
-  /** Calls back with the state; what it needs may have to be read. */
-  state(done: (state: StoreState) => void): void;
   /** Everything appended is durable and handed over; nothing may be called any more. */
   close(done: () => void): void;
   /** Removes everything that was stored. */

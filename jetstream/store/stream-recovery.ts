@@ -106,7 +106,7 @@ function* rebuildFromBlocks(store: FileStore, blockFiles: BlockFiles): Generator
     last = block;
   }
   if (last === null) return false;
-  const firstBlock = store.firstRestoredBlock;
+  const firstBlock = store.list.blocks[0];
   store.restoreHead({
     lsn: 0,
     firstSequence: firstBlock?.firstSequence ?? 1,

@@ -36,6 +36,8 @@ export class SubjectIndex {
   private firsts = new Float64Array(SLOTS_MIN);
   private lasts = new Float64Array(SLOTS_MIN);
   private inexact = new Uint8Array(SLOTS_MIN);
+  /** The last sequence appended, which may not be visible yet. */
+  private appendedLasts = new Float64Array(SLOTS_MIN);
   /** Subjects that ever had a message; numbers run from 0 to this. */
   size = 0;
   /** Subjects that have messages. */
@@ -56,6 +58,16 @@ export class SubjectIndex {
     const hash = hashBytes(buffer, start, end, 0);
     const found = this.lookup(buffer, start, end, hash);
     return found >= 0 ? found : this.insert(buffer, start, end, hash);
+  }
+
+  /** A message was appended under the subject; it is not visible yet. */
+  appended(subject: number, sequence: number): void {
+    this.appendedLasts[subject] = sequence;
+  }
+
+  /** The last sequence appended under the subject, removed or not. */
+  appendedLast(subject: number): number {
+    return this.appendedLasts[subject] as number;
   }
 
   /** A message with this sequence, higher than all before, was stored under the subject. */
@@ -205,6 +217,7 @@ export class SubjectIndex {
     this.firsts = grown(this.firsts, new Float64Array(length));
     this.lasts = grown(this.lasts, new Float64Array(length));
     this.inexact = grown(this.inexact, new Uint8Array(length));
+    this.appendedLasts = grown(this.appendedLasts, new Float64Array(length));
   }
 
   private growArena(needed: number): void {

@@ -22,6 +22,8 @@ export class Account {
   private readonly fraction: () => number;
   private readonly listeners = new Set<InterestListener>();
   private readonly scratches: Receivers[] = [];
+  /** Answers to questions that are not routing. */
+  private readonly probe = new Receivers();
   private depth = 0;
 
   /** `fraction` gives random numbers in [0, 1) for the choice of queue members. */
@@ -56,6 +58,19 @@ export class Account {
     if (mapped === null) return;
     const bytes = Buffer.from(mapped, 'latin1');
     message.setSubject(bytes, 0, bytes.length);
+  }
+
+  /** Whether anybody listens to the literal subject. */
+  hasInterest(subject: Buffer): boolean {
+    const { plain, groups } = this.sublist.match(subject, 0, subject.length, this.probe);
+    return plain.length > 0 || groups.length > 0;
+  }
+
+  /** Whether a listener to the literal subject has so much unsent that it should get no more for now. */
+  isCongested(subject: Buffer): boolean {
+    const { plain } = this.sublist.match(subject, 0, subject.length, this.probe);
+    for (let i = 0; i < plain.length; i++) if ((plain[i] as Subscription).sink.isCongested === true) return true;
+    return false;
   }
 
   /** A plain subscription of `sink` that matches the literal subject, if there is one. */

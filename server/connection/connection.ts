@@ -81,6 +81,10 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
     return this.state !== 'open';
   }
 
+  get isCongested(): boolean {
+    return this.queue.isCongested;
+  }
+
   get maxPendingBytes(): number {
     return this.host.limits.maxPendingBytes;
   }

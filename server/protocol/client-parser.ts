@@ -190,7 +190,7 @@ export class ClientParser extends OperationReader {
       const headerSizeStart = count === 4 ? s2 : s1;
       const headerSizeEnd = count === 4 ? e2 : e1;
       if (headerSize === 0) message.tailStart = sizeStart;
-      else if (headerSizeEnd + 1 === sizeStart) message.tailStart = headerSizeStart;
+      else if (headerSizeEnd + 1 === sizeStart && buffer[headerSizeEnd] === SPACE) message.tailStart = headerSizeStart;
     }
     return this.finishPublish(buffer, at, bodyStart + size, end);
   }

@@ -1,0 +1,25 @@
+/**
+ * Long work in short pieces. Work over many items is written as a generator that yields between pieces; the slicer runs
+ * as many pieces as fit into SLICE_MS, lets the event loop do everything else, and goes on.
+ */
+
+import type { Io } from './io.ts';
+
+const SLICE_MS = 4;
+
+/** Runs the work to its end; `done` gets what it returned. Errors it throws are thrown from the event loop. */
+export function runSliced<T>(io: Io, work: Generator<unknown, T>, done: (result: T) => void): void {
+  const { clock, timers } = io;
+  const slice = (): void => {
+    const until = clock.monotonicMs() + SLICE_MS;
+    do {
+      const step = work.next();
+      if (step.done === true) {
+        done(step.value);
+        return;
+      }
+    } while (clock.monotonicMs() < until);
+    timers.afterTurn(slice);
+  };
+  slice();
+}

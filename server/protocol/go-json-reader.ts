@@ -15,7 +15,7 @@
 import assert from 'node:assert';
 import { Buffer, isUtf8 } from 'node:buffer';
 import { scanValue, skipBlanks } from './go-json-scanner.ts';
-import { goQuote } from './go-quote.ts';
+import { goQuoteBytes } from './go-quote.ts';
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null';
 
@@ -133,7 +133,7 @@ export class GoJsonReader {
 
   /** Skips the value of a field that the struct doesn't have. */
   unknownField(key: string): void {
-    if (this.isStrict) this.savedError ??= `json: unknown field ${quoted(key)}`;
+    if (this.isStrict) this.savedError ??= `json: unknown field ${quotedBytes(key)}`;
     this.raw();
   }
 
@@ -151,8 +151,9 @@ function textOfBytes(bytes: string): string {
   return Buffer.from(bytes, 'latin1').toString();
 }
 
-function quoted(bytes: string): string {
-  return bytesOfText(goQuote(textOfBytes(bytes)));
+/** `%q` of a string of bytes, as such. */
+export function quotedBytes(bytes: string): string {
+  return bytesOfText(goQuoteBytes(bytes));
 }
 
 /** The string that a JSON literal stands for. What is no UTF-8 or half a surrogate pair becomes U+FFFD. */

@@ -16,7 +16,7 @@
  */
 
 import { nanoseconds, type Nanoseconds } from './nanoseconds.ts';
-import type { GoJsonReader } from './go-json-reader.ts';
+import { quotedBytes, type GoJsonReader } from './go-json-reader.ts';
 import { parseTime, formatTime, type Timestamp } from './rfc3339.ts';
 
 export interface GoType<T> {
@@ -141,12 +141,12 @@ export interface Enumeration<T extends string> {
   /** Further JSON texts that are read, quotes included. */
   readonly aliases?: ReadonlyMap<string, T>;
   readonly isCaseIgnored?: boolean;
-  /** The error for a JSON text that is none of them. */
-  readonly error: (json: string) => string;
+  /** The error for a JSON text that is none of them, where it is not the usual one. */
+  readonly error?: (json: string) => string;
 }
 
 export function goEnumeration<T extends string>(enumeration: Enumeration<T>): GoType<T> {
-  const { name, values, aliases, isCaseIgnored, error } = enumeration;
+  const { name, values, aliases, isCaseIgnored, error = cannotUnmarshal } = enumeration;
   const [zero] = values as [T];
   const byText = new Map([...values.map((value): [string, T] => [`"${value}"`, value]), ...(aliases ?? [])]);
   return {
@@ -161,6 +161,10 @@ export function goEnumeration<T extends string>(enumeration: Enumeration<T>): Go
     toJson: (value) => value,
     isEmpty: (value) => value === zero,
   };
+}
+
+function cannotUnmarshal(json: string): string {
+  return `can not unmarshal ${quotedBytes(json)}`;
 }
 
 /** Reads a value of one kind; of `null` comes `ifNull`, of any other kind an error. */

@@ -57,6 +57,11 @@ interface Step {
 const GATE_RETRY_MS = 250;
 const CHECKPOINT_RETRY_MS = 10;
 
+interface Waiting {
+  readonly lsn: number;
+  readonly done: () => void;
+}
+
 export interface FileStoreContext {
   readonly files: StoreFiles;
   readonly log: CommitLog;
@@ -80,6 +85,9 @@ export class FileStore extends BlockStore implements LoggedAsset {
 
   private readonly context: FileStoreContext;
   private readonly steps: Step[] = [];
+  /** Position behind the last frame of this store, and who waits for what to be durable. */
+  private lastLsn = 0;
+  private readonly waiting: Waiting[] = [];
   /** The last message that has its frame in the log, and its time. */
   private loggedSequence: number;
   private loggedTime: Time = NO_TIME;
@@ -151,7 +159,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
     assert(block.bytes.locate(offset, bytes, this.place), 'a record just appended is in memory');
     const at = log.begin(bytes);
     this.place.buffer.copy(log.buffer, at, this.place.at, this.place.at + bytes);
-    log.end(at + bytes, FrameKind.message, this.number, this);
+    this.lastLsn = log.end(at + bytes, FrameKind.message, this.number, this);
     this.loggedSequence = sequence;
     this.loggedTime = time;
   }
@@ -164,7 +172,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
     put32(log.buffer, at + 4, (block.index as BlockIndex).offset(sequence));
     put32(log.buffer, at + 8, block.recordBytes(sequence));
     put48(log.buffer, at + 12, sequence);
-    log.end(at + PLACE_BYTES, FrameKind.largeMessage, this.number, this);
+    this.lastLsn = log.end(at + PLACE_BYTES, FrameKind.largeMessage, this.number, this);
     this.loggedSequence = sequence;
     this.loggedTime = time;
   }
@@ -175,6 +183,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
     put48(log.buffer, at, sequence);
     const frameKind = kind === 'remove' ? FrameKind.remove : FrameKind.purge;
     const lsn = log.end(at + SEQUENCE_BYTES, frameKind, this.number, this);
+    this.lastLsn = lsn;
     const removal = { kind, sequence };
     this.steps.push({ lsn, sequence: this.loggedSequence, time: this.loggedTime, removal });
   }
@@ -227,6 +236,12 @@ export class FileStore extends BlockStore implements LoggedAsset {
     this.steps.push({ lsn, sequence: this.loggedSequence, time: this.loggedTime, removal: null });
   }
 
+  /** Calls back when everything logged for this store so far is durable. */
+  whenDurable(done: () => void): void {
+    if (this.lastLsn <= this.context.log.durableLsn) done();
+    else this.waiting.push({ lsn: this.lastLsn, done });
+  }
+
   durable(lsn: number): void {
     const { steps } = this;
     let done = 0;
@@ -236,6 +251,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
       if (removal !== null) this.applyRemoval(removal.kind, removal.sequence);
     }
     steps.splice(0, done);
+    while (this.waiting.length > 0 && (this.waiting[0] as Waiting).lsn <= lsn) (this.waiting.shift() as Waiting).done();
   }
 
   private applyRemoval(kind: 'remove' | 'purgeBelow', sequence: number): void {

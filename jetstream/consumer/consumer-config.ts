@@ -12,7 +12,13 @@
 
 import assert from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
-import { metadataWithLevelOf, storedMetadata, type Metadata } from '../../server/protocol/asset-metadata.ts';
+import {
+  metadataWithLevelOf,
+  storedMetadata,
+  withServerMetadata,
+  type ConfigForm,
+  type Metadata,
+} from '../../server/protocol/asset-metadata.ts';
 import { decode, decodeRequest } from '../../server/protocol/go-json.ts';
 import {
   goBool,
@@ -26,7 +32,8 @@ import {
   goUint64,
 } from '../../server/protocol/go-json-schema.ts';
 import { field, GoStruct } from '../../server/protocol/go-json-struct.ts';
-import type { Nanoseconds } from '../../server/protocol/nanoseconds.ts';
+import { formatDuration } from '../../server/config/duration.ts';
+import { millisecondsOf, type Nanoseconds } from '../../server/protocol/nanoseconds.ts';
 import { isZeroTime, type Timestamp } from '../../server/protocol/rfc3339.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 
@@ -58,9 +65,9 @@ export interface ConsumerConfig {
   readonly maxAckPending: number;
   readonly flowControl: boolean;
   readonly headersOnly: boolean;
-  readonly maxBatch: number;
-  readonly maxExpiresNs: Nanoseconds;
-  readonly maxBytes: number;
+  readonly maxRequestBatch: number;
+  readonly maxRequestExpiresNs: Nanoseconds;
+  readonly maxRequestMaxBytes: number;
   /** '' for a pull consumer. */
   readonly deliverSubject: string;
   readonly deliverGroup: string;
@@ -135,9 +142,9 @@ export const consumerConfigType: GoStruct<ConsumerConfig> = new GoStruct('server
   field('max_ack_pending', 'maxAckPending', goInt, 'omitempty'),
   field('flow_control', 'flowControl', goBool, 'omitempty'),
   field('headers_only', 'headersOnly', goBool, 'omitempty'),
-  field('max_batch', 'maxBatch', goInt, 'omitempty'),
-  field('max_expires', 'maxExpiresNs', goDuration, 'omitempty'),
-  field('max_bytes', 'maxBytes', goInt, 'omitempty'),
+  field('max_batch', 'maxRequestBatch', goInt, 'omitempty'),
+  field('max_expires', 'maxRequestExpiresNs', goDuration, 'omitempty'),
+  field('max_bytes', 'maxRequestMaxBytes', goInt, 'omitempty'),
   field('deliver_subject', 'deliverSubject', goString, 'omitempty'),
   field('deliver_group', 'deliverGroup', goString, 'omitempty'),
   field('idle_heartbeat', 'idleHeartbeatNs', goDuration, 'omitempty'),
@@ -168,12 +175,12 @@ export function decodeConsumerRequest(text: string, isStrict: boolean): Consumer
   return { ...value, config: { ...config, metadata: storedMetadata(config.metadata, requiredLevel(config)) } };
 }
 
-/** The object to encode, in the API's order. Answers about one consumer show it `withServerMetadata`. */
-export function consumerConfigJson(config: ConsumerConfig): Record<string, unknown> {
-  return consumerConfigType.toJson(config);
+/** The object to encode, in the API's order. */
+export function consumerConfigJson(config: ConsumerConfig, form: ConfigForm): Record<string, unknown> {
+  return consumerConfigType.toJson(form === 'full' ? withServerMetadata(config) : config);
 }
 
-/** Reads what was written of `consumerConfigJson`. */
+/** Reads what was written of `consumerConfigJson` as a list shows it. */
 export function decodeConsumerConfig(text: string): ConsumerConfig {
   const { value, error } = decode(text, consumerConfigType);
   assert(error === null, `a stored consumer configuration can't be read: ${error}`);
@@ -184,6 +191,11 @@ export function decodeConsumerConfig(text: string): ConsumerConfig {
 export function sameConsumerConfig(current: ConsumerConfig, wanted: ConsumerConfig): boolean {
   const metadata = metadataWithLevelOf(wanted.metadata, current.metadata);
   return isDeepStrictEqual(current, { ...wanted, metadata });
+}
+
+/** A duration as messages show it: `2m0s`. */
+export function durationText(duration: Nanoseconds): string {
+  return formatDuration(millisecondsOf(duration));
 }
 
 /** The level of the API that first had all that `config` uses. */

@@ -17,6 +17,9 @@ export const METADATA_BYTES_MAX: number = 128 * 1024;
 
 export type Metadata = ReadonlyMap<string, string>;
 
+/** Where a configuration is written to: in `full` it has what the server says of itself, in lists and stored not. */
+export type ConfigForm = 'full' | 'list' | 'stored';
+
 const REQUIRED_LEVEL = '_nats.req.level';
 const SERVER_VERSION = '_nats.ver';
 const SERVER_LEVEL = '_nats.level';
@@ -38,7 +41,7 @@ export function storedMetadata(metadata: Metadata | null, requiredLevel: number)
   return new Map([...withoutShown(metadata), [REQUIRED_LEVEL, String(requiredLevel)]]);
 }
 
-/** An asset's configuration as answers about this asset show it; lists show it as it is stored. */
+/** An asset's configuration in full. */
 export function withServerMetadata<T extends { readonly metadata: Metadata | null }>(config: T): T {
   const shown: Metadata = new Map([
     ...(config.metadata ?? []),

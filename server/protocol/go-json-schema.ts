@@ -26,7 +26,7 @@ export interface GoType<T> {
   zero(): T;
   read(reader: GoJsonReader, current: T): T;
   toJson(value: T): unknown;
-  /** Whether `omitempty` leaves it out. */
+  /** Whether it says nothing, and `omitempty` leaves it out. */
   isEmpty(value: T): boolean;
 }
 

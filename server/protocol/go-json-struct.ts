@@ -22,6 +22,7 @@ export interface StructField<T> {
   clear(object: T): void;
   read(reader: GoJsonReader, object: T): void;
   write(object: T, json: Record<string, unknown>): void;
+  isEmpty(object: T): boolean;
 }
 
 export function field<T, K extends keyof T>(
@@ -43,6 +44,7 @@ export function field<T, K extends keyof T>(
       const value = object[key];
       if (omit === 'kept' || !type.isEmpty(value)) into[json] = type.toJson(value);
     },
+    isEmpty: (object) => type.isEmpty(object[key]),
   };
 }
 
@@ -55,6 +57,7 @@ export function embedded<T, K extends keyof T>(key: K, struct: GoStruct<T[K] & o
     clear: (object) => each.clear(inner(object)),
     read: (reader, object) => each.read(reader, inner(object)),
     write: (object, into) => each.write(inner(object), into),
+    isEmpty: (object) => each.isEmpty(inner(object)),
   }));
 }
 
@@ -100,8 +103,9 @@ export class GoStruct<T extends object> implements GoType<T> {
     return json;
   }
 
-  isEmpty(): boolean {
-    return false;
+  /** Whether all its fields are. Go never leaves a struct out, so that `omitempty` is for pointers to one. */
+  isEmpty(value: T): boolean {
+    return this.fields.every((each) => each.isEmpty(value));
   }
 }
 

@@ -1,0 +1,61 @@
+/**
+ * Which parts of a stream's configuration petiole has: a row for each field, so that a step that brings a feature
+ * changes its row, and adds its rules. A field that it does not have may say only what it says when left out.
+ */
+
+import { type ApiError, ApiErrors } from '../errors.ts';
+import { streamConfigType, type StreamConfig } from './stream-config-fields.ts';
+
+/** `whole`: any value; `not yet`: none but the empty one; else which. */
+type Support = 'whole' | 'not yet' | ((config: StreamConfig) => boolean);
+
+const SUPPORT: Readonly<Record<string, Support>> = {
+  name: 'whole',
+  description: 'whole',
+  subjects: 'whole',
+  retention: ({ retention }) => retention === 'limits',
+  max_consumers: 'whole',
+  max_msgs: 'whole',
+  max_bytes: 'whole',
+  max_age: 'whole',
+  max_msgs_per_subject: 'whole',
+  max_msg_size: 'whole',
+  discard: 'whole',
+  storage: 'whole',
+  num_replicas: 'whole',
+  no_ack: 'whole',
+  duplicate_window: 'whole',
+  placement: 'not yet',
+  mirror: 'not yet',
+  sources: 'not yet',
+  compression: 'not yet',
+  first_seq: ({ firstSeq }) => Number.isFinite(firstSeq),
+  subject_transform: 'not yet',
+  republish: 'not yet',
+  allow_direct: 'whole',
+  mirror_direct: 'not yet',
+  discard_new_per_subject: 'not yet',
+  sealed: 'not yet',
+  deny_delete: 'whole',
+  deny_purge: 'whole',
+  allow_rollup_hdrs: 'not yet',
+  consumer_limits: 'not yet',
+  allow_msg_ttl: 'not yet',
+  subject_delete_marker_ttl: 'not yet',
+  allow_msg_counter: 'not yet',
+  allow_atomic: 'not yet',
+  allow_msg_schedules: 'not yet',
+  persist_mode: 'not yet',
+  allow_batched: 'not yet',
+  metadata: 'whole',
+};
+
+/** The error for the first field that asks for more than petiole has; `null` if none does. */
+export function unsupportedStreamField(config: StreamConfig): ApiError | null {
+  const found = streamConfigType.fields.find((field) => {
+    const support = SUPPORT[field.json];
+    if (typeof support === 'function') return !support(config);
+    return support !== 'whole' && !field.isEmpty(config);
+  });
+  return found === undefined ? null : ApiErrors.streamInvalidConfig(`${found.json} not supported by petiole yet`);
+}

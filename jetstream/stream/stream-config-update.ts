@@ -1,0 +1,26 @@
+/**
+ * What of a stream's configuration may change while the stream is there: nats-server's rules in nats-server's order.
+ */
+
+import { type ApiError, ApiErrors } from '../errors.ts';
+import type { StreamConfig } from './stream-config-fields.ts';
+
+const invalid = ApiErrors.streamInvalidConfig;
+
+/** `wanted`, which is complete, if the stream may have it from now on. Errors: 10052. */
+export function updateStreamConfig(current: StreamConfig, wanted: StreamConfig): StreamConfig | ApiError {
+  if (wanted.name !== current.name) return invalid('stream configuration name must match original');
+  if (wanted.storage !== current.storage) {
+    return invalid('stream configuration update can not change storage type');
+  }
+  if (wanted.retention !== current.retention && [wanted.retention, current.retention].includes('workqueue')) {
+    return invalid('stream configuration update can not change retention policy to/from workqueue');
+  }
+  if (current.denyDelete && !wanted.denyDelete) {
+    return invalid('stream configuration update can not cancel deny message deletes');
+  }
+  if (current.denyPurge && !wanted.denyPurge) {
+    return invalid('stream configuration update can not cancel deny purge');
+  }
+  return wanted;
+}

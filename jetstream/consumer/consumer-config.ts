@@ -1,171 +1,31 @@
 /**
- * A consumer's configuration: its fields in the API's order and words, reading it from a request and writing it into an
- * answer. Which values are allowed, and what becomes of those that were left out, is decided by
- * `consumer-config-rules.ts`; how names in subject and body go together by `consumer-config-names.ts`; what may change
- * later by `consumer-config-update.ts`; what petiole has by `consumer-config-support.ts`.
+ * A consumer's configuration on its way from a request to an answer:
  *
- *     request ─► decodeConsumerRequest ─► nameConsumer ─► completeConsumerConfig ─┬► createConsumerConfig
- *                                                                                 └► updateConsumerConfig
+ *     decodeConsumerRequest ─► nameConsumer ─► completeConsumerConfig ─► checkConsumerAction
+ *                                                  there is none   ─► newConsumerConfig    ─► consumerConfigJson
+ *                                                  there is one    ─► updateConsumerConfig ─► consumerConfigJson
  *
- * Names, subjects and texts are strings of bytes. A limit of -1 is none; Infinity is the largest number of the API.
+ * Its fields stand in `consumer-config-fields.ts`. How the names in subject and body go together is decided by
+ * `consumer-config-names.ts`; which values are allowed, and what becomes of those that were left out, by
+ * `consumer-config-rules.ts`; what may change later by `consumer-config-update.ts`; what petiole has by
+ * `consumer-config-support.ts`.
  */
 
 import assert from 'node:assert';
-import { isDeepStrictEqual } from 'node:util';
-import {
-  metadataWithLevelOf,
-  storedMetadata,
-  withServerMetadata,
-  type ConfigForm,
-  type Metadata,
-} from '../../server/protocol/asset-metadata.ts';
-import { decode, decodeRequest } from '../../server/protocol/go-json.ts';
-import {
-  goBool,
-  goDuration,
-  goEnumeration,
-  goInt,
-  goList,
-  goString,
-  goStringMap,
-  goTime,
-  goUint64,
-} from '../../server/protocol/go-json-schema.ts';
-import { field, GoStruct } from '../../server/protocol/go-json-struct.ts';
+import { type ConfigForm, storedMetadata, withServerMetadata } from '../../server/protocol/asset-metadata.ts';
 import { formatDuration } from '../../server/config/duration.ts';
+import { decode, decodeRequest } from '../../server/protocol/go-json.ts';
 import { millisecondsOf, type Nanoseconds } from '../../server/protocol/nanoseconds.ts';
-import { isZeroTime, type Timestamp } from '../../server/protocol/rfc3339.ts';
+import { isZeroTime } from '../../server/protocol/rfc3339.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
+import {
+  type ConsumerConfig,
+  consumerConfigType,
+  type ConsumerRequest,
+  consumerRequestType,
+} from './consumer-config-fields.ts';
 
-export type DeliverPolicy = 'all' | 'last' | 'new' | 'by_start_sequence' | 'by_start_time' | 'last_per_subject';
-export type AckPolicy = 'none' | 'all' | 'explicit' | 'flow_control';
-export type ReplayPolicy = 'instant' | 'original';
-export type PriorityPolicy = 'none' | 'overflow' | 'pinned_client' | 'prioritized';
-/** `create` refuses a consumer that is there and differs, `update` one that is not there. */
-export type ConsumerAction = '' | 'create' | 'update';
-
-export interface ConsumerConfig {
-  /** '' for an ephemeral consumer. */
-  readonly durableName: string;
-  readonly name: string;
-  readonly description: string;
-  readonly deliverPolicy: DeliverPolicy;
-  readonly optStartSeq: number;
-  readonly optStartTime: Timestamp | null;
-  readonly ackPolicy: AckPolicy;
-  readonly ackWaitNs: Nanoseconds;
-  readonly maxDeliver: number;
-  readonly backoffNs: readonly Nanoseconds[] | null;
-  readonly filterSubject: string;
-  readonly filterSubjects: readonly string[] | null;
-  readonly replayPolicy: ReplayPolicy;
-  readonly rateLimitBps: number;
-  readonly sampleFreq: string;
-  readonly maxWaiting: number;
-  readonly maxAckPending: number;
-  readonly flowControl: boolean;
-  readonly headersOnly: boolean;
-  readonly maxRequestBatch: number;
-  readonly maxRequestExpiresNs: Nanoseconds;
-  readonly maxRequestMaxBytes: number;
-  /** '' for a pull consumer. */
-  readonly deliverSubject: string;
-  readonly deliverGroup: string;
-  readonly idleHeartbeatNs: Nanoseconds;
-  readonly inactiveThresholdNs: Nanoseconds;
-  /** 0 for as many as the stream has. */
-  readonly numReplicas: number;
-  readonly memStorage: boolean;
-  readonly direct: boolean;
-  readonly sourcing: boolean;
-  readonly metadata: Metadata | null;
-  readonly pauseUntil: Timestamp | null;
-  readonly priorityGroups: readonly string[] | null;
-  readonly priorityPolicy: PriorityPolicy;
-  readonly priorityTimeoutNs: Nanoseconds;
-}
-
-/** The body of CONSUMER.CREATE and CONSUMER.DURABLE.CREATE. */
-export interface ConsumerRequest {
-  readonly streamName: string;
-  readonly config: ConsumerConfig;
-  readonly action: ConsumerAction;
-  /** The server is to refuse what it would otherwise adjust. */
-  readonly isPedantic: boolean;
-}
-
-const deliverPolicyType = goEnumeration<DeliverPolicy>({
-  name: 'server.DeliverPolicy',
-  values: ['all', 'last', 'new', 'by_start_sequence', 'by_start_time', 'last_per_subject'],
-  aliases: new Map([['"undefined"', 'all']]),
-});
-
-const ackPolicyType = goEnumeration<AckPolicy>({
-  name: 'server.AckPolicy',
-  values: ['none', 'all', 'explicit', 'flow_control'],
-});
-
-const replayPolicyType = goEnumeration<ReplayPolicy>({
-  name: 'server.ReplayPolicy',
-  values: ['instant', 'original'],
-});
-
-const priorityPolicyType = goEnumeration<PriorityPolicy>({
-  name: 'server.PriorityPolicy',
-  values: ['none', 'overflow', 'pinned_client', 'prioritized'],
-  error: (json) => `unknown priority policy: ${json}`,
-});
-
-const actionType = goEnumeration<ConsumerAction>({
-  name: 'server.ConsumerAction',
-  values: ['', 'create', 'update'],
-  error: (json) => `unknown consumer action: ${json}`,
-});
-
-export const consumerConfigType: GoStruct<ConsumerConfig> = new GoStruct('server.ConsumerConfig', [
-  field('durable_name', 'durableName', goString, 'omitempty'),
-  field('name', 'name', goString, 'omitempty'),
-  field('description', 'description', goString, 'omitempty'),
-  field('deliver_policy', 'deliverPolicy', deliverPolicyType),
-  field('opt_start_seq', 'optStartSeq', goUint64, 'omitempty'),
-  field('opt_start_time', 'optStartTime', goTime, 'omitempty'),
-  field('ack_policy', 'ackPolicy', ackPolicyType),
-  field('ack_wait', 'ackWaitNs', goDuration, 'omitempty'),
-  field('max_deliver', 'maxDeliver', goInt, 'omitempty'),
-  field('backoff', 'backoffNs', goList(goDuration), 'omitempty'),
-  field('filter_subject', 'filterSubject', goString, 'omitempty'),
-  field('filter_subjects', 'filterSubjects', goList(goString), 'omitempty'),
-  field('replay_policy', 'replayPolicy', replayPolicyType),
-  field('rate_limit_bps', 'rateLimitBps', goUint64, 'omitempty'),
-  field('sample_freq', 'sampleFreq', goString, 'omitempty'),
-  field('max_waiting', 'maxWaiting', goInt, 'omitempty'),
-  field('max_ack_pending', 'maxAckPending', goInt, 'omitempty'),
-  field('flow_control', 'flowControl', goBool, 'omitempty'),
-  field('headers_only', 'headersOnly', goBool, 'omitempty'),
-  field('max_batch', 'maxRequestBatch', goInt, 'omitempty'),
-  field('max_expires', 'maxRequestExpiresNs', goDuration, 'omitempty'),
-  field('max_bytes', 'maxRequestMaxBytes', goInt, 'omitempty'),
-  field('deliver_subject', 'deliverSubject', goString, 'omitempty'),
-  field('deliver_group', 'deliverGroup', goString, 'omitempty'),
-  field('idle_heartbeat', 'idleHeartbeatNs', goDuration, 'omitempty'),
-  field('inactive_threshold', 'inactiveThresholdNs', goDuration, 'omitempty'),
-  field('num_replicas', 'numReplicas', goInt),
-  field('mem_storage', 'memStorage', goBool, 'omitempty'),
-  field('direct', 'direct', goBool, 'omitempty'),
-  field('sourcing', 'sourcing', goBool, 'omitempty'),
-  field('metadata', 'metadata', goStringMap, 'omitempty'),
-  field('pause_until', 'pauseUntil', goTime, 'omitempty'),
-  field('priority_groups', 'priorityGroups', goList(goString), 'omitempty'),
-  field('priority_policy', 'priorityPolicy', priorityPolicyType, 'omitempty'),
-  field('priority_timeout', 'priorityTimeoutNs', goDuration, 'omitempty'),
-]);
-
-const consumerRequestType: GoStruct<ConsumerRequest> = new GoStruct('server.CreateConsumerRequest', [
-  field('stream_name', 'streamName', goString),
-  field('config', 'config', consumerConfigType),
-  field('action', 'action', actionType),
-  field('pedantic', 'isPedantic', goBool, 'omitempty'),
-]);
+export type { ConsumerAction, ConsumerConfig, ConsumerRequest } from './consumer-config-fields.ts';
 
 /** Reads the body of CONSUMER.CREATE; the server's own metadata is in it then. Errors: 10025. */
 export function decodeConsumerRequest(text: string, isStrict: boolean): ConsumerRequest | ApiError {
@@ -180,17 +40,11 @@ export function consumerConfigJson(config: ConsumerConfig, form: ConfigForm): Re
   return consumerConfigType.toJson(form === 'full' ? withServerMetadata(config) : config);
 }
 
-/** Reads what was written of `consumerConfigJson` as a list shows it. */
-export function decodeConsumerConfig(text: string): ConsumerConfig {
+/** Reads what was written of `consumerConfigJson` in the form `stored`. */
+export function storedConsumerConfig(text: string): ConsumerConfig {
   const { value, error } = decode(text, consumerConfigType);
   assert(error === null, `a stored consumer configuration can't be read: ${error}`);
   return value;
-}
-
-/** Whether `wanted` asks for the consumer that is there. */
-export function sameConsumerConfig(current: ConsumerConfig, wanted: ConsumerConfig): boolean {
-  const metadata = metadataWithLevelOf(wanted.metadata, current.metadata);
-  return isDeepStrictEqual(current, { ...wanted, metadata });
 }
 
 /** A duration as messages show it: `2m0s`. */

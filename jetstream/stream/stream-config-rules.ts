@@ -16,24 +16,26 @@ import {
 import { formatDuration } from '../../server/config/duration.ts';
 import { bytesOfText, quotedBytes } from '../../server/protocol/go-json-reader.ts';
 import { isSubsetMatch, isValidSubject, subjectsCollide } from '../../server/subject/subject.ts';
-import { type ApiError, ApiErrors } from '../errors.ts';
+import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import type { StreamConfig } from './stream-config-fields.ts';
 import { placementType } from './stream-config-parts.ts';
 import { unsupportedStreamField } from './stream-config-support.ts';
 
-/** What the server allows; 0 sets no limit. */
+/** What a stream may take from the server and from its account; 0 sets no limit. */
 export interface StreamLimits {
   readonly duplicateWindowMs: number;
-}
-
-/** What an account allows; 0 sets no limit. */
-export interface StreamAccountLimits {
   readonly isMaxBytesRequired: boolean;
   readonly memoryStreamBytesMax: number;
   readonly fileStreamBytesMax: number;
 }
 
-const UNLIMITED: StreamAccountLimits = { isMaxBytesRequired: false, memoryStreamBytesMax: 0, fileStreamBytesMax: 0 };
+export const NO_STREAM_LIMITS: StreamLimits = {
+  duplicateWindowMs: 0,
+  isMaxBytesRequired: false,
+  memoryStreamBytesMax: 0,
+  fileStreamBytesMax: 0,
+};
+
 const REPLICAS_MAX = 5;
 const NS_PER_MS = 1_000_000;
 const SHORTEST_NS = 100 * NS_PER_MS;
@@ -50,15 +52,26 @@ export function checkStreamCreate(config: StreamConfig, nameInSubject: string): 
   return config.mirrorDirect && !isMirror ? invalid('stream has no mirror but does have mirror direct') : null;
 }
 
+/** The configuration of a new stream. Errors: those of `completeStreamConfig`, then 10074, 10052. */
+export function createStreamConfig(
+  config: StreamConfig,
+  limits: StreamLimits,
+  isPedantic: boolean,
+): StreamConfig | ApiError {
+  const complete = completeStreamConfig(config, limits, isPedantic);
+  if (isApiError(complete)) return complete;
+  if (complete.numReplicas > 1) return ApiErrors.streamReplicasNotSupported;
+  return unsupportedStreamField(complete) ?? complete;
+}
+
 /**
- * The configuration that `config` asks for: checked, and filled in where something was left out. Of a new stream or one
- * that is there. Errors: 10052, 10133, 10157, 10113, 10122, 10074.
+ * What `config` asks for, checked, and filled in where something was left out: the first half of a stream's creation,
+ * and of an update before `updateStreamConfig`. Errors: 10052, 10133, 10157, 10113, 10122.
  */
 export function completeStreamConfig(
   config: StreamConfig,
-  isPedantic: boolean,
   limits: StreamLimits,
-  account: StreamAccountLimits = UNLIMITED,
+  isPedantic: boolean,
 ): StreamConfig | ApiError {
   const draft: Draft = { ...config };
   return (
@@ -66,12 +79,10 @@ export function completeStreamConfig(
     completeReplicas(draft) ??
     completeSizes(draft, isPedantic) ??
     checkMaxAge(draft) ??
-    completeDuplicateWindow(draft, isPedantic, limits) ??
+    completeDuplicateWindow(draft, limits, isPedantic) ??
     completeSubjects(draft) ??
-    checkMaxBytes(draft, account) ??
+    checkMaxBytes(draft, limits) ??
     completePlacement(draft) ??
-    checkSingleServer(draft) ??
-    unsupportedStreamField(draft) ??
     draft
   );
 }
@@ -118,7 +129,7 @@ function checkMaxAge({ maxAgeNs }: Draft): ApiError | null {
   return maxAgeNs !== 0 && maxAgeNs < SHORTEST_NS ? invalid('max age needs to be >= 100ms') : null;
 }
 
-function completeDuplicateWindow(draft: Draft, isPedantic: boolean, limits: StreamLimits): ApiError | null {
+function completeDuplicateWindow(draft: Draft, limits: StreamLimits, isPedantic: boolean): ApiError | null {
   const maxNs = limits.duplicateWindowMs * NS_PER_MS;
   const isFed = draft.mirror !== null || (draft.sources ?? []).length > 0;
   if (draft.duplicateWindowNs === 0 && !isFed) {
@@ -178,9 +189,9 @@ function checkReserved(subject: string): ApiError | null {
   return null;
 }
 
-function checkMaxBytes({ maxBytes, storage }: Draft, account: StreamAccountLimits): ApiError | null {
-  if (account.isMaxBytesRequired && maxBytes <= 0) return ApiErrors.streamMaxBytesRequired;
-  const limit = storage === 'memory' ? account.memoryStreamBytesMax : account.fileStreamBytesMax;
+function checkMaxBytes({ maxBytes, storage }: Draft, limits: StreamLimits): ApiError | null {
+  if (limits.isMaxBytesRequired && maxBytes <= 0) return ApiErrors.streamMaxBytesRequired;
+  const limit = storage === 'memory' ? limits.memoryStreamBytesMax : limits.fileStreamBytesMax;
   return limit > 0 && maxBytes > limit ? ApiErrors.streamMaxStreamBytesExceeded : null;
 }
 
@@ -188,8 +199,4 @@ function checkMaxBytes({ maxBytes, storage }: Draft, account: StreamAccountLimit
 function completePlacement(draft: Draft): null {
   if (draft.placement !== null && placementType.isEmpty(draft.placement)) draft.placement = null;
   return null;
-}
-
-function checkSingleServer({ numReplicas }: Draft): ApiError | null {
-  return numReplicas > 1 ? ApiErrors.streamReplicasNotSupported : null;
 }

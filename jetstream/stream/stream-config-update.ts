@@ -4,12 +4,18 @@
 
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { StreamConfig } from './stream-config-fields.ts';
+import { unsupportedStreamField } from './stream-config-support.ts';
 
 const invalid = ApiErrors.streamInvalidConfig;
 
-/** `wanted`, which is complete, if the stream may have it from now on. Errors: 10052. */
+/** `wanted`, which is complete, if the stream may have it from now on. Errors: 10052, 10074. */
 export function updateStreamConfig(current: StreamConfig, wanted: StreamConfig): StreamConfig | ApiError {
+  return checkUpdate(current, wanted) ?? unsupportedStreamField(wanted) ?? wanted;
+}
+
+function checkUpdate(current: StreamConfig, wanted: StreamConfig): ApiError | null {
   if (wanted.name !== current.name) return invalid('stream configuration name must match original');
+  if (wanted.numReplicas > 1) return ApiErrors.streamReplicasNotSupported;
   if (wanted.storage !== current.storage) {
     return invalid('stream configuration update can not change storage type');
   }
@@ -22,5 +28,5 @@ export function updateStreamConfig(current: StreamConfig, wanted: StreamConfig):
   if (current.denyPurge && !wanted.denyPurge) {
     return invalid('stream configuration update can not cancel deny purge');
   }
-  return wanted;
+  return null;
 }

@@ -1,7 +1,7 @@
 /**
  * A stream's configuration on its way from a request to an answer:
  *
- *     create   decodeStreamRequest ─► checkStreamCreate ─► completeStreamConfig ─► sameStreamConfig? ─► streamConfigJson
+ *     create   decodeStreamRequest ─► checkStreamCreate ─► createStreamConfig ─► sameStreamConfig? ─► streamConfigJson
  *     update   decodeStreamRequest ─► completeStreamConfig ─► updateStreamConfig ─► streamConfigJson
  *
  * Its fields stand in `stream-config-fields.ts`. Which values are allowed, and what becomes of those that were left
@@ -22,8 +22,6 @@ import { type ApiError, ApiErrors } from '../errors.ts';
 import { type StreamConfig, streamConfigType, type StreamRequest, streamRequestType } from './stream-config-fields.ts';
 
 export type { StreamConfig, StreamRequest } from './stream-config-fields.ts';
-export { checkStreamCreate, completeStreamConfig } from './stream-config-rules.ts';
-export { updateStreamConfig } from './stream-config-update.ts';
 
 /** Reads the body of STREAM.CREATE or STREAM.UPDATE; the server's own metadata is in it then. Errors: 10025. */
 export function decodeStreamRequest(text: string, isStrict: boolean): StreamRequest | ApiError {

@@ -1,0 +1,192 @@
+/**
+ * What a consumer's configuration must hold to, and what it gets for what was left out: nats-server's checks in
+ * nats-server's order, since a request that breaks several rules is answered by the first.
+ *
+ * Pedantic requests are refused (10157) where the server would have to change what was asked for. Rules about fields
+ * that petiole doesn't have yet come with these fields; those that forbid them to pull consumers are here.
+ */
+
+import {
+  DESCRIPTION_BYTES_MAX,
+  isAssetName,
+  METADATA_BYTES_MAX,
+  metadataBytes,
+  NAME_BYTES_MAX,
+} from '../../server/protocol/asset-metadata.ts';
+import { NS_PER_SECOND } from '../../server/protocol/nanoseconds.ts';
+import { isValidSubject } from '../../server/subject/subject.ts';
+import { type ApiError, ApiErrors } from '../errors.ts';
+import type { ConsumerConfig, DeliverPolicy } from './consumer-config-fields.ts';
+import { unsupportedConsumerField } from './consumer-config-support.ts';
+
+/** What the server allows, or the account where that is less; 0 sets no limit. */
+export interface ConsumerLimits {
+  readonly maxAckPending: number;
+  readonly maxRequestBatch: number;
+}
+
+/** What matters of the stream. */
+export interface StreamFacts {
+  readonly retention: 'limits' | 'interest' | 'workqueue';
+  readonly numReplicas: number;
+}
+
+const NS_PER_MS = 1_000_000;
+const ACK_WAIT_DEFAULT_NS: number = 30 * NS_PER_SECOND;
+const INACTIVE_THRESHOLD_DEFAULT_NS: number = 5 * NS_PER_SECOND;
+const MAX_WAITING_DEFAULT = 512;
+const MAX_ACK_PENDING_DEFAULT = 1000;
+
+type Draft = { -readonly [Key in keyof ConsumerConfig]: ConsumerConfig[Key] };
+
+/**
+ * What `config` asks for, checked, and filled in where something was left out: what comes before `newConsumerConfig`
+ * and before `updateConsumerConfig`. Errors: 10052, 10157 and those of the fields.
+ */
+export function completeConsumerConfig(
+  config: ConsumerConfig,
+  stream: StreamFacts,
+  limits: ConsumerLimits,
+  isPedantic: boolean,
+): ConsumerConfig | ApiError {
+  const draft: Draft = { ...config };
+  return (
+    completeNegatives(draft, isPedantic) ??
+    completeDefaults(draft, limits, isPedantic) ??
+    checkNames(draft) ??
+    checkReplicas(draft, stream) ??
+    checkWaits(draft) ??
+    checkPull(draft, stream, limits) ??
+    checkMaxAckPending(draft, limits) ??
+    checkFilter(draft) ??
+    checkStart(draft) ??
+    checkEnds(draft) ??
+    draft
+  );
+}
+
+/** What a new consumer gets in the end; `config` is complete, `name` its name now. Errors: 10102, 10012. */
+export function newConsumerConfig(config: ConsumerConfig, name: string): ConsumerConfig | ApiError {
+  if (name.length > NAME_BYTES_MAX) return ApiErrors.consumerNameTooLong(NAME_BYTES_MAX);
+  return unsupportedConsumerField(config) ?? withInactiveThreshold({ ...config, name });
+}
+
+/** An ephemeral consumer always ends when nobody has used it for a while. */
+export function withInactiveThreshold(config: ConsumerConfig): ConsumerConfig {
+  if (config.durableName !== '' || config.inactiveThresholdNs > 0) return config;
+  return { ...config, inactiveThresholdNs: INACTIVE_THRESHOLD_DEFAULT_NS };
+}
+
+const NOT_NEGATIVE = [
+  ['max_batch', 'maxRequestBatch'],
+  ['max_expires', 'maxRequestExpiresNs'],
+  ['max_bytes', 'maxRequestMaxBytes'],
+  ['idle_heartbeat', 'idleHeartbeatNs'],
+  ['inactive_threshold', 'inactiveThresholdNs'],
+  ['priority_timeout', 'priorityTimeoutNs'],
+] as const;
+
+/** What is less than nothing becomes what says "no limit" of this field. */
+function completeNegatives(draft: Draft, isPedantic: boolean): ApiError | null {
+  if (isPedantic && draft.maxDeliver < -1) return ApiErrors.pedantic('max_deliver must be set to -1');
+  if (draft.maxDeliver <= 0) draft.maxDeliver = -1;
+  if (isPedantic && draft.maxWaiting < 0) return ApiErrors.pedantic('max_waiting must not be negative');
+  if (draft.maxWaiting < 0) draft.maxWaiting = 0;
+  if (isPedantic && draft.maxAckPending < -1) return ApiErrors.pedantic('max_ack_pending must be set to -1');
+  if (draft.maxAckPending < -1) draft.maxAckPending = -1;
+  for (const [json, key] of NOT_NEGATIVE) {
+    if (draft[key] >= 0) continue;
+    if (isPedantic) return ApiErrors.pedantic(`${json} must not be negative`);
+    Object.assign(draft, { [key]: 0 });
+  }
+  return null;
+}
+
+function completeDefaults(draft: Draft, limits: ConsumerLimits, isPedantic: boolean): ApiError | null {
+  const isPull = draft.deliverSubject === '';
+  const awaitsAcks = draft.ackPolicy === 'explicit' || draft.ackPolicy === 'all';
+  if (isPull && draft.maxWaiting === 0) draft.maxWaiting = MAX_WAITING_DEFAULT;
+  if (draft.ackWaitNs === 0 && awaitsAcks) draft.ackWaitNs = ACK_WAIT_DEFAULT_NS;
+  if (draft.maxAckPending === 0 && draft.ackPolicy !== 'none') {
+    draft.maxAckPending = Math.min(MAX_ACK_PENDING_DEFAULT, limits.maxAckPending || MAX_ACK_PENDING_DEFAULT);
+  }
+  if (isPull && draft.maxRequestBatch === 0 && limits.maxRequestBatch > 0) {
+    if (isPedantic) return ApiErrors.pedantic("max_request_batch must be set if it's JetStream limits are set");
+    draft.maxRequestBatch = limits.maxRequestBatch;
+  }
+  return null;
+}
+
+function checkNames({ name, durableName }: Draft): ApiError | null {
+  const invalid = (what: string): ApiError =>
+    ApiErrors.streamInvalidConfig(String.raw`${what} can not contain '.', '*', '>', '\', '/'`);
+  if (name !== '' && !isAssetName(name)) return invalid('consumer name');
+  return durableName !== '' && !isAssetName(durableName) ? invalid('consumer durable name') : null;
+}
+
+function checkReplicas({ numReplicas }: Draft, stream: StreamFacts): ApiError | null {
+  if (numReplicas > stream.numReplicas) return ApiErrors.consumerReplicasExceedsStream;
+  if (numReplicas < 0) return ApiErrors.replicasCountCannotBeNegative;
+  const mustMatch = stream.retention !== 'limits' && numReplicas !== 0;
+  return mustMatch && numReplicas !== stream.numReplicas ? ApiErrors.consumerReplicasShouldMatchStream : null;
+}
+
+function checkWaits({ ackWaitNs, description }: Draft): ApiError | null {
+  if (ackWaitNs < 0) return ApiErrors.consumerAckWaitNegative;
+  return description.length > DESCRIPTION_BYTES_MAX
+    ? ApiErrors.consumerDescriptionTooLong(DESCRIPTION_BYTES_MAX)
+    : null;
+}
+
+/** What consumers that are asked for messages can not have. */
+function checkPull(draft: Draft, stream: StreamFacts, limits: ConsumerLimits): ApiError | null {
+  if (draft.deliverSubject !== '') return null;
+  if (draft.ackPolicy === 'none' && stream.retention === 'workqueue') return ApiErrors.consumerPullRequiresAck;
+  if (draft.rateLimitBps > 0) return ApiErrors.consumerPullWithRateLimit;
+  if (draft.idleHeartbeatNs > 0) return ApiErrors.consumerHeartbeatRequiresPush;
+  if (draft.flowControl) return ApiErrors.consumerFlowControlRequiresPush;
+  const { maxRequestBatch, maxRequestExpiresNs } = draft;
+  if (maxRequestExpiresNs !== 0 && maxRequestExpiresNs < NS_PER_MS) return ApiErrors.consumerMaxRequestExpiresTooSmall;
+  if (limits.maxRequestBatch === 0 || maxRequestBatch <= limits.maxRequestBatch) return null;
+  return ApiErrors.consumerMaxRequestBatchExceeded(limits.maxRequestBatch);
+}
+
+function checkMaxAckPending({ maxAckPending, direct, deliverSubject }: Draft, limits: ConsumerLimits): ApiError | null {
+  if (limits.maxAckPending > 0 && maxAckPending > limits.maxAckPending) {
+    return ApiErrors.consumerMaxPendingAckExcess(limits.maxAckPending);
+  }
+  return direct && deliverSubject === '' ? ApiErrors.consumerDirectRequiresPush : null;
+}
+
+function checkFilter({ filterSubject, filterSubjects }: Draft): ApiError | null {
+  if (filterSubject === '') return null;
+  if ((filterSubjects ?? []).length > 0) return ApiErrors.consumerDuplicateFilterSubjects;
+  return isValidSubject(filterSubject) ? null : ApiErrors.streamInvalidConfig('invalid subject');
+}
+
+/** How messages name a policy, and where by it a consumer starts. */
+const START: Readonly<Record<DeliverPolicy, readonly [string, 'sequence' | 'time' | null]>> = {
+  all: ['all', null],
+  last: ['last', null],
+  new: ['new', null],
+  by_start_sequence: ['by start sequence', 'sequence'],
+  by_start_time: ['by start time', 'time'],
+  last_per_subject: ['last per subject', null],
+};
+
+function checkStart({ deliverPolicy, optStartSeq, optStartTime }: Draft): ApiError | null {
+  const [policy, start] = START[deliverPolicy];
+  const wrong = (what: string): ApiError =>
+    ApiErrors.consumerInvalidPolicy(`consumer delivery policy is deliver ${policy}, but optional ${what}`);
+  if (start === 'sequence' && optStartSeq === 0) return wrong('start sequence is not set');
+  if (start === 'time' && optStartTime === null) return wrong('start time is not set');
+  if (start === 'time' && optStartSeq !== 0) return wrong('start start sequence is also set');
+  if (start === null && optStartSeq !== 0) return wrong('start sequence is also set');
+  return start !== 'time' && optStartTime !== null ? wrong('start time is also set') : null;
+}
+
+function checkEnds({ durableName, name, metadata }: Draft): ApiError | null {
+  if (durableName !== '' && name !== '' && name !== durableName) return ApiErrors.consumerCreateDurableAndNameMismatch;
+  if (metadataBytes(metadata) <= METADATA_BYTES_MAX) return null;
+  return ApiErrors.consumerMetadataLength(`${METADATA_BYTES_MAX / 1024}KB`);
+}

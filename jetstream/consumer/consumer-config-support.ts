@@ -1,0 +1,59 @@
+/**
+ * Which parts of a consumer's configuration petiole has: a row for each field, so that a step that brings a feature
+ * changes its row, and adds its rules. A field that it does not have may say only what it says when left out.
+ */
+
+import { isZeroTime } from '../../server/protocol/rfc3339.ts';
+import { type ApiError, ApiErrors } from '../errors.ts';
+import { consumerConfigType, type ConsumerConfig } from './consumer-config-fields.ts';
+
+/** `whole`: any value; `not yet`: none but the empty one; else which. */
+type Support = 'whole' | 'not yet' | ((config: ConsumerConfig) => boolean);
+
+const SUPPORT: Readonly<Record<string, Support>> = {
+  durable_name: 'whole',
+  name: 'whole',
+  description: 'whole',
+  deliver_policy: ({ deliverPolicy }) => deliverPolicy !== 'last_per_subject',
+  opt_start_seq: ({ optStartSeq }) => Number.isFinite(optStartSeq),
+  opt_start_time: 'whole',
+  ack_policy: ({ ackPolicy }) => ackPolicy === 'explicit',
+  ack_wait: 'whole',
+  max_deliver: 'whole',
+  backoff: 'not yet',
+  filter_subject: 'whole',
+  filter_subjects: 'not yet',
+  replay_policy: 'not yet',
+  rate_limit_bps: 'not yet',
+  sample_freq: 'not yet',
+  max_waiting: 'whole',
+  max_ack_pending: 'whole',
+  flow_control: 'not yet',
+  headers_only: 'not yet',
+  max_batch: 'whole',
+  max_expires: 'whole',
+  max_bytes: 'whole',
+  deliver_subject: 'not yet',
+  deliver_group: 'not yet',
+  idle_heartbeat: 'not yet',
+  inactive_threshold: 'whole',
+  num_replicas: 'whole',
+  mem_storage: 'not yet',
+  direct: 'not yet',
+  sourcing: 'not yet',
+  metadata: 'whole',
+  pause_until: ({ pauseUntil }) => pauseUntil === null || isZeroTime(pauseUntil),
+  priority_groups: 'not yet',
+  priority_policy: 'not yet',
+  priority_timeout: 'not yet',
+};
+
+/** The error for the first field that asks for more than petiole has; `null` if none does. */
+export function unsupportedConsumerField(config: ConsumerConfig): ApiError | null {
+  const found = consumerConfigType.fields.find((field) => {
+    const support = SUPPORT[field.json];
+    if (typeof support === 'function') return !support(config);
+    return support !== 'whole' && !field.isEmpty(config);
+  });
+  return found === undefined ? null : ApiErrors.consumerCreateFailed(`${found.json} not supported by petiole yet`);
+}

@@ -17,7 +17,7 @@ export interface DiskUnderTest {
 type Answer<T> = (error: IoError | null, value: T) => void;
 
 /** Starts an operation and waits until it is done; rejects with its error. */
-export async function done<T>(under: DiskUnderTest, start: (answer: Answer<T>) => void): Promise<T> {
+async function done<T>(under: DiskUnderTest, start: (answer: Answer<T>) => void): Promise<T> {
   let result: { error: IoError | null; value: T } | null = null;
   start((error, value) => (result = { error, value }));
   expect(result, 'the answer never comes inside the call').toBeNull();

@@ -16,7 +16,7 @@
 import type { SeededRandom } from './seeded-random.ts';
 
 export const PAGE_BYTES = 4096;
-export const SECTOR_BYTES = 512;
+const SECTOR_BYTES = 512;
 const SECTORS = PAGE_BYTES / SECTOR_BYTES;
 const ZEROS = new Uint8Array(PAGE_BYTES);
 

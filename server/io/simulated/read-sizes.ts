@@ -16,9 +16,10 @@ export class ReadSizes {
   private readonly largest: number;
   private reads = 0;
 
-  constructor(random: SeededRandom) {
+  /** `largest` where the seed is not to choose it. */
+  constructor(random: SeededRandom, largest: number | null) {
     this.random = random;
-    this.largest = random.pick(LARGEST_PIECES);
+    this.largest = largest ?? random.pick(LARGEST_PIECES);
   }
 
   /** At most how many bytes the next read may give. */

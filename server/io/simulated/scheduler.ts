@@ -16,7 +16,7 @@ import { EventQueue, SimulatedEvent, type EventOwner } from './event-queue.ts';
 import { SeededRandom } from './seeded-random.ts';
 import { Trace } from './trace.ts';
 
-export const STEPS_MAX = 5_000_000;
+const STEPS_MAX = 5_000_000;
 const US_PER_MS = 1000;
 
 /** A simulated run went wrong; the message says how to recognize it again. */

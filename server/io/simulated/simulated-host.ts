@@ -9,6 +9,7 @@ export class SimulatedHost implements Host {
   readonly name: string;
   readonly processId: number;
   readonly cores = 2;
+  readonly temporaryDirectory = '/tmp';
   private readonly address: string;
   private readonly limitBytes: number;
 

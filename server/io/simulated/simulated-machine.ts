@@ -29,7 +29,7 @@ export class SimulatedProcess implements EventOwner {
   isAlive = true;
   pausedUntilUs = 0;
   readonly io: Io;
-  private readonly machine: SimulatedMachine;
+  readonly machine: SimulatedMachine;
 
   constructor(machine: SimulatedMachine, processId: number) {
     this.machine = machine;

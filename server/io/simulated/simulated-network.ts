@@ -45,8 +45,9 @@ interface Connection {
 export class SimulatedNetwork implements SocketWorld {
   readonly scheduler: Scheduler;
   readonly readBuffer: Buffer = makeReadBuffer();
-  /** Chosen for each connection by the seed where `null`. */
+  /** Kernels' buffers and the largest piece of a read; chosen for each connection by the seed where `null`. */
   buffers: BufferSizes | null = null;
+  largestPiece: number | null = null;
   private readonly random: SeededRandom;
   private readonly nodes: NetworkNode[] = [];
   private readonly links = new Map<string, Link>();

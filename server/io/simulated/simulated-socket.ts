@@ -32,6 +32,8 @@ const WAKE_STEPS_MAX = 5;
 export interface SocketWorld {
   readonly scheduler: Scheduler;
   readonly readBuffer: Buffer;
+  /** The largest piece in which a connection's bytes come at first; `null` lets the seed choose for each. */
+  readonly largestPiece: number | null;
   socketGone(socket: SimulatedSocket): void;
 }
 
@@ -69,7 +71,7 @@ export class SimulatedSocket implements Socket, PipeSender, PipeReceiver {
   constructor(world: SocketWorld, random: SeededRandom, id: number, local: Address, remote: Address) {
     this.world = world;
     this.random = random;
-    this.readSizes = new ReadSizes(random);
+    this.readSizes = new ReadSizes(random, world.largestPiece);
     this.id = id;
     this.local = local;
     this.remote = remote;

@@ -15,7 +15,7 @@
 import assert from 'node:assert';
 import { Buffer, isUtf8 } from 'node:buffer';
 import { scanValue, skipBlanks } from './go-json-scanner.ts';
-import { goQuoteBytes } from './go-quote.ts';
+import { goQuote, goQuoteBytes } from './go-quote.ts';
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'bool' | 'null';
 
@@ -153,7 +153,8 @@ function textOfBytes(bytes: string): string {
 
 /** `%q` of a string of bytes, as such. */
 export function quotedBytes(bytes: string): string {
-  return bytesOfText(goQuoteBytes(bytes));
+  const isText = isUtf8(Buffer.from(bytes, 'latin1'));
+  return bytesOfText(isText ? goQuote(textOfBytes(bytes)) : goQuoteBytes(bytes));
 }
 
 /** The string that a JSON literal stands for. What is no UTF-8 or half a surrogate pair becomes U+FFFD. */

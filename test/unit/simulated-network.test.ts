@@ -1,4 +1,5 @@
 /** The simulated network: what every network promises, under many seeds, and the faults that only it can have. */
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Address, Io } from '../../server/io/io.ts';
 import type { SimulatedMachine, SimulatedProcess } from '../../server/io/simulated/simulated-machine.ts';
@@ -250,6 +251,23 @@ describe.each(seeds)('faults of the simulated network, seed %i', (seed) => {
 });
 
 describe('the simulated network', () => {
+  it('brings bytes whole and in order, whatever pieces they are written and read in', () => {
+    const sizes = fc.array(fc.array(fc.nat(3000), { minLength: 1, maxLength: 4 }), { maxLength: 8 });
+    fc.assert(
+      fc.property(fc.nat(1_000_000), sizes, sizes, (seed, up, down) => {
+        const two = new TwoMachines(seed);
+        const { near, far } = two.connected();
+        const sent = [writeAll(two, near, up), writeAll(two, far, down)];
+        two.world.scheduler.runUntilIdle(WITHIN_MS);
+        expect(far.received.equals(sent[0] as Buffer)).toBe(true);
+        expect(near.received.equals(sent[1] as Buffer)).toBe(true);
+        expect(near.count('written')).toBe(up.length);
+        expect(far.count('written')).toBe(down.length);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('cuts streams into reads from a single byte to 64 KiB, as the seed decides', () => {
     const largest: number[] = [];
     for (let seed = 1; seed <= 40; seed++) {
@@ -346,3 +364,17 @@ describe('the simulated network', () => {
     expect(ask('hub')).toEqual([null]);
   });
 });
+
+/** Writes pieces of these sizes, each write when the one before was taken; the bytes in all. */
+function writeAll(two: TwoMachines, from: SocketRecorder, writes: readonly (readonly number[])[]): Buffer {
+  const all: Buffer[] = [];
+  let seen = from.count('written');
+  for (const sizes of writes) {
+    const pieces = sizes.map((size) => patterned(size + 1));
+    all.push(...pieces);
+    from.socket?.write(pieces);
+    seen++;
+    two.until(() => from.count('written') === seen, 'the write to be taken');
+  }
+  return Buffer.concat(all);
+}

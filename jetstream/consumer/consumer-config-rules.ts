@@ -68,13 +68,13 @@ export function completeConsumerConfig(
 /** What a new consumer gets in the end; `config` is complete, `name` its name now. Errors: 10102, 10012. */
 export function newConsumerConfig(config: ConsumerConfig, name: string): ConsumerConfig | ApiError {
   if (name.length > NAME_BYTES_MAX) return ApiErrors.consumerNameTooLong(NAME_BYTES_MAX);
-  return unsupportedConsumerField(config) ?? withInactiveThreshold({ ...config, name });
+  const named = { ...config, name };
+  return unsupportedConsumerField(named) ?? (config.durableName === '' ? withInactiveThreshold(named) : named);
 }
 
-/** An ephemeral consumer always ends when nobody has used it for a while. */
+/** What an ephemeral consumer has: it always ends when nobody has used it for a while. */
 export function withInactiveThreshold(config: ConsumerConfig): ConsumerConfig {
-  if (config.durableName !== '' || config.inactiveThresholdNs > 0) return config;
-  return { ...config, inactiveThresholdNs: INACTIVE_THRESHOLD_DEFAULT_NS };
+  return config.inactiveThresholdNs > 0 ? config : { ...config, inactiveThresholdNs: INACTIVE_THRESHOLD_DEFAULT_NS };
 }
 
 const NOT_NEGATIVE = [

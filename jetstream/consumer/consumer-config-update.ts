@@ -28,17 +28,36 @@ function sameConsumerConfig(current: ConsumerConfig, wanted: ConsumerConfig): bo
 
 /** `wanted`, which is complete, if the consumer may have it from now on. Errors: 10012. */
 export function updateConsumerConfig(current: ConsumerConfig, wanted: ConsumerConfig): ConsumerConfig | ApiError {
-  const changed = fixedFields(current, wanted);
-  if (changed !== null) return ApiErrors.consumerCreateFailed(`${changed} can not be updated`);
-  return unsupportedConsumerField(wanted) ?? withInactiveThreshold(wanted);
+  const change = forbiddenChange(current, wanted);
+  if (change !== null) return ApiErrors.consumerCreateFailed(change);
+  // A consumer stays what it was made as, whatever its configuration says later.
+  const isEphemeral = current.durableName === '';
+  return unsupportedConsumerField(wanted) ?? (isEphemeral ? withInactiveThreshold(wanted) : wanted);
 }
 
-/** What of `wanted` differs and may not, as messages name it. */
-function fixedFields(current: ConsumerConfig, wanted: ConsumerConfig): string | null {
-  if (wanted.deliverPolicy !== current.deliverPolicy) return 'deliver policy';
-  if (wanted.optStartSeq !== current.optStartSeq) return 'start sequence';
-  if (!sameMoment(wanted.optStartTime, current.optStartTime)) return 'start time';
-  return wanted.maxWaiting === current.maxWaiting ? null : 'max waiting';
+/** What stays as it is, and what messages call it. */
+const FIXED: readonly (readonly [keyof ConsumerConfig, string])[] = [
+  ['deliverPolicy', 'deliver policy'],
+  ['memStorage', 'storage type'],
+  ['direct', 'direct'],
+  ['sourcing', 'sourcing'],
+  ['optStartSeq', 'start sequence'],
+  ['optStartTime', 'start time'],
+  ['ackPolicy', 'ack policy'],
+  ['replayPolicy', 'replay policy'],
+  ['idleHeartbeatNs', 'heart beats'],
+  ['flowControl', 'flow control'],
+];
+
+function forbiddenChange(current: ConsumerConfig, wanted: ConsumerConfig): string | null {
+  for (const [key, name] of FIXED) {
+    const isSame = key === 'optStartTime' ? sameMoment(current[key], wanted[key]) : current[key] === wanted[key];
+    if (!isSame) return `${name} can not be updated`;
+  }
+  const [wasPush, isPush] = [current.deliverSubject !== '', wanted.deliverSubject !== ''];
+  if (isPush && !wasPush) return 'can not update pull consumer to push based';
+  if (wasPush && !isPush) return 'can not update push consumer to pull based';
+  return wanted.maxWaiting === current.maxWaiting ? null : 'max waiting can not be updated';
 }
 
 function sameMoment(a: Moment | null, b: Moment | null): boolean {

@@ -5,10 +5,10 @@
  * Everything is strings of bytes, as subjects are: each char code is one byte of UTF-8. A body is taken with
  * `buffer.latin1Slice(…)`, an answer becomes bytes with `Buffer.from(text, 'latin1')`.
  *
- * Reading goes over the text itself, twice: once to see that it is JSON, once to take the values. It costs about what
- * `JSON.parse` and a walk over the result do, and nothing is lost on the way: not the digits beyond 2^53, nor the
- * second of two equal keys, nor the text that an error quotes. Bounds: `DEPTH_MAX` containers within one another, and
- * the size of a message.
+ * Reading goes over the text itself, twice: once to see that it is JSON, once to take the values. That costs about what
+ * `JSON.parse` with a reviver does, and nothing is lost on the way: not the digits beyond 2^53, nor the second of two
+ * equal keys, nor the text that an error quotes. Bounds: `DEPTH_MAX` containers within one another, and the size of a
+ * message.
  */
 
 import { Buffer, isUtf8 } from 'node:buffer';

@@ -129,6 +129,8 @@ function portsFileOf(options: ServerOptions): string | null {
 function portsText(server: Server): string {
   const ports: Record<string, string[]> = {};
   if (server.clientAddress !== null) ports['nats'] = urls('nats', server.clientAddress.host, server.clientAddress.port);
+  const monitor = server.monitor?.address ?? null;
+  if (monitor !== null) ports['monitoring'] = urls('http', monitor.host, monitor.port);
   return JSON.stringify(ports);
 }
 

@@ -17,13 +17,18 @@ import { ClientConnection } from './connection/client-connection.ts';
 import { ClosedConnections } from './connection/closed-connections.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionHost, ConnectionLimits, Identity } from './connection/connection-host.ts';
+import { limitsOf } from './connection/connection-limits.ts';
 import { DeadlineWheel } from './connection/deadline-wheel.ts';
+import { hostPort, listenFailure } from './connection/listen-failure.ts';
 import { Outbound } from './connection/outbound.ts';
 import { Traffic } from './connection/statistics.ts';
 import type { Address, Io, IoError, Listener, Socket } from './io/io.ts';
 import { LeafNodes } from '../leafnode/leaf-nodes.ts';
 import type { LeafSite } from '../leafnode/leaf-site.ts';
 import type { Log } from './io/log.ts';
+import { rememberClosed } from './monitor/open-connection.ts';
+import { Monitor } from './monitor/monitor.ts';
+import type { JetStreamView, MonitorSource } from './monitor/monitor-source.ts';
 import type { ConnectOptions } from './protocol/connect-options.ts';
 import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
 import { Message } from './protocol/message.ts';
@@ -47,7 +52,7 @@ export class StartError extends Error {
   }
 }
 
-export class Server implements ConnectionHost {
+export class Server implements ConnectionHost, MonitorSource {
   readonly io: Io;
   readonly log: Log;
   readonly options: ServerOptions;
@@ -60,20 +65,32 @@ export class Server implements ConnectionHost {
   readonly headersSupported: boolean;
   readonly globalAccount: Account;
   readonly systemAccount: Account;
+  readonly accounts: ReadonlyMap<string, Account>;
   readonly clients: Map<number, ClientConnection> = new Map();
-  readonly closedClients: ClosedConnections<ClientConnection>;
+  readonly closedConnections: ClosedConnections;
   /** Traffic of connections that are gone. */
   readonly goneTraffic: Traffic = new Traffic();
+  /** The part of it that clients had, and how often they were stalled. */
+  readonly goneClientTraffic: Traffic = new Traffic();
+  goneStalls = 0;
   readonly startWallMs: number;
+  readonly startMonotonicMs: number;
   clientAddress: Address | null = null;
   clientsAccepted = 0;
   slowConsumersPending = 0;
   slowConsumersDeadline = 0;
   staleConnections = 0;
+  /** How many of those were links. */
+  slowLeafs = 0;
+  staleLeafs = 0;
 
   readonly leafNodes: LeafNodes;
+  /** `null`: not configured. */
+  readonly monitor: Monitor | null;
+  /** What monitoring shows of JetStream; `null` where there is nothing to show. */
+  readonly jetStreamView: JetStreamView | null = null;
   private readonly authenticator: Authenticator;
-  private readonly info: ServerInfo;
+  readonly info: ServerInfo;
   private nextClientId = 1;
   private listener: Listener | null = null;
   private isDraining = false;
@@ -86,18 +103,21 @@ export class Server implements ConnectionHost {
     this.id = serverId(io.random.bytes(32));
     this.name = options.serverName === '' ? this.id : options.serverName;
     this.startWallMs = io.clock.wallMs();
+    this.startMonotonicMs = io.clock.monotonicMs();
     this.headersSupported = options.supportsHeaders;
     this.outbound = new Outbound(io, Math.min(UNSENT_BYTES_MAX, io.host.memoryLimitBytes() / 4));
     this.outbound.onBudgetExceeded = () => this.closeSlowest();
     this.wheel = new DeadlineWheel(io);
     this.limits = limitsOf(options);
-    this.closedClients = new ClosedConnections(options.maxClosedClients);
+    this.closedConnections = new ClosedConnections(options.maxClosedClients);
     this.globalAccount = this.makeAccount(GLOBAL_ACCOUNT);
     this.systemAccount = this.makeAccount(SYSTEM_ACCOUNT);
+    this.accounts = new Map([this.globalAccount, this.systemAccount].map((account) => [account.name, account]));
     this.globalAccount.mappings = this.makeMappings();
     this.authenticator = new Authenticator(options.authorization, this.globalAccount);
     this.info = this.makeInfo();
     this.leafNodes = new LeafNodes(this, this.leafSite(), options.leafnodes);
+    this.monitor = options.monitorPort === null ? null : new Monitor(this);
   }
 
   get authRequired(): boolean {
@@ -113,13 +133,28 @@ export class Server implements ConnectionHost {
   /** Opens the listeners; `done` hears when clients can connect, or why not. */
   start(done: (error: StartError | null) => void): void {
     this.logStart();
-    this.listen((error) => {
+    const finish = (error: StartError | null): void => {
       if (error === null) {
         this.log.notice('Server is ready');
         this.leafNodes.start();
-      }
+      } else this.monitor?.close();
       done(error);
+    };
+    this.startMonitor((error) => {
+      if (error === null) this.listen(finish);
+      else finish(error);
     });
+  }
+
+  /** The first to listen, so that a start can be watched. */
+  private startMonitor(done: (error: StartError | null) => void): void {
+    const { monitor } = this;
+    if (monitor === null) done(null);
+    else {
+      monitor.start((problem) => {
+        done(problem === null ? null : new StartError(`Can't start monitoring: ${problem.text}`, problem.cause));
+      });
+    }
   }
 
   /** Stops listening and ends every connection after what is queued has gone out; `done` when all is closed. */
@@ -128,6 +163,7 @@ export class Server implements ConnectionHost {
     this.isClosing = true;
     this.log.notice('Initiating Shutdown...');
     this.listener?.close(() => undefined);
+    this.monitor?.close();
     this.leafNodes.close();
     for (const client of this.clients.values()) client.close('Server Shutdown');
     this.whenClientsGone(() => {
@@ -156,6 +192,10 @@ export class Server implements ConnectionHost {
 
   get isLameDuck(): boolean {
     return this.isDraining;
+  }
+
+  get isListening(): boolean {
+    return this.clientAddress !== null && !this.isDraining && !this.isClosing;
   }
 
   private closeSome(count: number, intervalMs: number, done: () => void): void {
@@ -195,7 +235,7 @@ export class Server implements ConnectionHost {
         listening: (address) => {
           this.clientAddress = { host, port: address.port };
           if (this.options.clientAdvertise === '') this.info.port = address.port;
-          this.log.notice(`Listening for client connections on ${hostPort(host, address.port)}`);
+          this.log.notice(`Listening for client connections on ${hostPort({ host, port: address.port })}`);
           done(null);
         },
         accepted: (socket) => this.accept(socket),
@@ -209,9 +249,8 @@ export class Server implements ConnectionHost {
       this.log.error(`Error accepting a client connection: ${error.message}`);
       return;
     }
-    const { host, port } = this.options;
-    const reason = `listen tcp ${hostPort(host, port)}: ${listenReason(error)}`;
-    done(new StartError(`Error listening on port: ${hostPort(host, port)}, ${JSON.stringify(reason)}`, error));
+    const reason = listenFailure(this.options, error);
+    done(new StartError(`Error listening on port: ${hostPort(this.options)}, ${JSON.stringify(reason)}`, error));
   }
 
   // ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -248,11 +287,16 @@ export class Server implements ConnectionHost {
   slowConsumer(connection: Connection, detail: string): void {
     if (detail.startsWith('WriteDeadline')) this.slowConsumersDeadline++;
     else this.slowConsumersPending++;
+    if (connection.sinkKind === 'leaf') this.slowLeafs++;
     this.log.notice(`${connection.label} - Slow Consumer Detected: ${detail}`);
   }
 
   connectionClosing(connection: Connection, reason: ClosedReason): void {
-    if (reason === 'Stale Connection') this.staleConnections++;
+    if (reason === 'Stale Connection') {
+      this.staleConnections++;
+      if (connection.sinkKind === 'leaf') this.staleLeafs++;
+    }
+    rememberClosed(this, connection);
     // Links have lines of their own.
     if (connection.sinkKind !== 'client') return;
     this.log.debug(`${connection.label} - Client connection closed: ${reason}`);
@@ -263,7 +307,8 @@ export class Server implements ConnectionHost {
     const client = this.clients.get(connection.id);
     if (client !== connection) return;
     this.clients.delete(connection.id);
-    this.closedClients.add(client);
+    this.goneClientTraffic.add(connection.traffic);
+    this.goneStalls += client.stalls;
   }
 
   /** All unsent bytes together are too many: the connection with most of them that does not drain goes first. */
@@ -297,7 +342,6 @@ export class Server implements ConnectionHost {
 
   private leafSite(): LeafSite {
     const { options } = this;
-    const accounts = new Map([this.globalAccount, this.systemAccount].map((account) => [account.name, account]));
     return {
       serverId: this.id,
       serverName: this.name,
@@ -308,7 +352,7 @@ export class Server implements ConnectionHost {
       connectErrorReports: options.connectErrorReports,
       reconnectErrorReports: options.reconnectErrorReports,
       nextConnectionId: () => this.nextClientId++,
-      account: (name) => accounts.get(name) ?? null,
+      account: (name) => this.accounts.get(name) ?? null,
     };
   }
 
@@ -330,21 +374,6 @@ export class Server implements ConnectionHost {
   }
 }
 
-function limitsOf(options: ServerOptions): ConnectionLimits {
-  return {
-    maxPayloadBytes: options.maxPayloadBytes,
-    maxControlLineBytes: options.maxControlLineBytes,
-    maxPendingBytes: options.maxPendingBytes,
-    maxSubscriptions: options.maxSubscriptions,
-    maxSubscriptionTokens: options.maxSubscriptionTokens,
-    writeDeadlineMs: options.writeDeadlineMs,
-    pingIntervalMs: options.pingIntervalMs,
-    pingsOutMax: options.maxPingsOut,
-    authTimeoutMs: options.authorization.timeoutMs,
-    stallFastProducers: options.stallsFastProducers,
-  };
-}
-
 /** Where clients are told to connect. */
 function advertisedAddress(options: ServerOptions): Address {
   const { host, port, clientAdvertise } = options;
@@ -355,22 +384,4 @@ function advertisedAddress(options: ServerOptions): Address {
     throw new StartError(`client_advertise "${clientAdvertise}" is not an address`, null);
   }
   return { host: advertised.host, port: advertisedPort <= 0 ? port : advertisedPort };
-}
-
-/** `host:port`, with brackets around an IPv6 address. */
-function hostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-function listenReason(error: IoError): string {
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return 'bind: address already in use';
-    case 'EADDRNOTAVAIL':
-      return 'bind: cannot assign requested address';
-    case 'EACCES':
-      return 'bind: permission denied';
-    default:
-      return error.message;
-  }
 }

@@ -100,6 +100,7 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
     inbound.producer = this;
     this.stallMs = 0;
     parser.read(buffer, start, end);
+    if (parser.messagesIn > 0) this.lastActivityMs = this.lastReadMs;
     traffic.inMessages += parser.messagesIn;
     traffic.inBytes += parser.bytesIn;
     parser.messagesIn = 0;
@@ -137,6 +138,7 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
 
   connect(json: string): void {
     const { options, host } = this;
+    this.lastActivityMs = this.lastReadMs;
     const firstConnect = !this.connectReceived;
     const problem = readConnect(json, options);
     if (problem !== null) {
@@ -192,6 +194,7 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
 
   subscribe(subject: string, queueGroup: string, sid: string): void {
     const { host, permissions, subscriptions } = this;
+    this.lastActivityMs = this.lastReadMs;
     const { limits } = host;
     if (queueGroup === SYSTEM_QUEUE || (permissions !== null && !permissions.maySubscribe(subject, queueGroup))) {
       this.fail(subscriptionViolation(subject, queueGroup));
@@ -221,6 +224,7 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
 
   unsubscribe(sid: string, max: number): void {
     const subscription = this.subscriptions.get(sid);
+    this.lastActivityMs = this.lastReadMs;
     if (subscription !== undefined) {
       if (max > subscription.delivered) subscription.maxDeliveries = max;
       else this.remove(subscription);

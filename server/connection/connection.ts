@@ -34,7 +34,7 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   readonly keepalive: Keepalive;
   readonly startWallMs: number;
   /** Monotonic milliseconds at the start. */
-  protected readonly connectedMs: number;
+  readonly connectedMs: number;
   protected readonly host: ConnectionHost;
 
   state: ConnectionState = 'open';
@@ -43,6 +43,8 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   /** Monotonic milliseconds of the last read and the last write. */
   lastReadMs: number;
   lastWriteMs: number;
+  /** Monotonic milliseconds of the last message or change of interest: pings are no activity. */
+  lastActivityMs: number;
 
   dueMs = 0;
   wheelSlot = -1;
@@ -51,6 +53,8 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   private writeDeadlineMs: number = NEVER;
   private lingerDeadlineMs: number = NEVER;
   private holdReviewMs: number = NEVER;
+  /** Messages queued when the last write that carried new ones began. */
+  private messagesWritten = 0;
 
   protected constructor(host: ConnectionHost, socket: Socket, id: number) {
     this.host = host;
@@ -62,6 +66,7 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
     this.connectedMs = clock.monotonicMs();
     this.lastReadMs = this.connectedMs;
     this.lastWriteMs = this.connectedMs;
+    this.lastActivityMs = this.connectedMs;
     this.keepalive = new Keepalive(this.lastReadMs);
   }
 
@@ -159,6 +164,10 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   writeStarted(): void {
     this.lastWriteMs = this.host.io.clock.monotonicMs();
     this.writeDeadlineMs = this.lastWriteMs + this.writeLimitMs;
+    if (this.traffic.outMessages !== this.messagesWritten) {
+      this.messagesWritten = this.traffic.outMessages;
+      this.lastActivityMs = this.lastWriteMs;
+    }
     // Usually the wheel already holds something earlier, so a busy connection moves its entry once per deadline.
     if (this.wheelSlot < 0 || this.dueMs > this.writeDeadlineMs) this.host.wheel.set(this, this.writeDeadlineMs);
   }
@@ -214,7 +223,8 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
     this.state = 'closing';
     this.closedReason = reason;
     this.stopWallMs = this.host.io.clock.wallMs();
-    this.released();
+    // The host looks at what the connection was about; then that is given up.
     this.host.connectionClosing(this, reason);
+    this.released();
   }
 }

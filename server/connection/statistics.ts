@@ -5,6 +5,12 @@ export class Traffic {
   outMessages = 0;
   outBytes = 0;
 
+  copy(): Traffic {
+    const copy = new Traffic();
+    copy.add(this);
+    return copy;
+  }
+
   add(other: Traffic): void {
     this.inMessages += other.inMessages;
     this.inBytes += other.inBytes;

@@ -1,0 +1,65 @@
+/**
+ * What an endpoint is: a path, and a function from a request's parameters to an answer. A short answer is given at
+ * once; a long one is a generator that yields between pieces of work, and the monitor runs it in slices.
+ */
+
+import type { HttpResponse } from '../io/io.ts';
+import type { CpuUsage } from './cpu-usage.ts';
+import type { MonitorSource } from './monitor-source.ts';
+import type { Query } from './query.ts';
+import type { RequestCounts } from './request-counts.ts';
+
+export type Answer = HttpResponse | Generator<void, HttpResponse>;
+
+/** What endpoints work with. */
+export interface MonitorContext {
+  readonly source: MonitorSource;
+  readonly requests: RequestCounts;
+  readonly cpu: CpuUsage;
+}
+
+export interface Endpoint {
+  readonly path: string;
+  /** How the index page calls it; '' leaves it out there. */
+  readonly title: string;
+  /** Throws a BadRequest over a parameter, before it gives an answer. */
+  readonly answer: (query: Query, context: MonitorContext) => Answer;
+}
+
+/** A request that can't be answered as it is; its message goes to whoever asked. */
+export class BadRequest extends Error {
+  readonly code = 'BAD_REQUEST';
+
+  constructor(message: string) {
+    super(message);
+    this.name = 'BadRequest';
+  }
+}
+
+export function jsonResponse(status: number, body: string | Uint8Array): HttpResponse {
+  return respond(status, 'application/json', body, { 'Access-Control-Allow-Origin': '*' });
+}
+
+export function textResponse(status: number, text: string): HttpResponse {
+  return respond(status, 'text/plain; charset=utf-8', text, {});
+}
+
+/** In the place of a list that would be longer than one document may be. */
+export function overfullResponse(): HttpResponse {
+  return textResponse(503, 'the list is too long for one answer: ask for less of it with limit and offset');
+}
+
+export function htmlResponse(status: number, html: string, headers: Readonly<Record<string, string>>): HttpResponse {
+  return respond(status, 'text/html; charset=utf-8', html, headers);
+}
+
+function respond(
+  status: number,
+  type: string,
+  body: string | Uint8Array,
+  headers: Readonly<Record<string, string>>,
+): HttpResponse {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+  const all = { ...headers, 'Content-Type': type, 'Content-Length': String(bytes.length) };
+  return { status, headers: all, body: bytes };
+}

@@ -1,0 +1,84 @@
+/**
+ * What monitoring sees of the server. It only looks: nothing here changes anything, and a list that takes long to write
+ * out is written while the server goes on.
+ */
+
+import type { LeafNodes } from '../../leafnode/leaf-nodes.ts';
+import type { Account } from '../account/account.ts';
+import type { ServerOptions } from '../config/options.ts';
+import type { ClientConnection } from '../connection/client-connection.ts';
+import type { ClosedConnections } from '../connection/closed-connections.ts';
+import type { Traffic } from '../connection/statistics.ts';
+import type { Io } from '../io/io.ts';
+import type { Log } from '../io/log.ts';
+import type { ServerInfo } from '../protocol/server-info.ts';
+
+export interface MonitorSource {
+  readonly io: Io;
+  readonly log: Log;
+  readonly options: ServerOptions;
+  readonly id: string;
+  readonly name: string;
+  readonly startWallMs: number;
+  /** Monotonic milliseconds. */
+  readonly startMonotonicMs: number;
+  readonly info: Readonly<ServerInfo>;
+  /** Clients can connect: it is neither still starting nor draining. */
+  readonly isListening: boolean;
+
+  readonly accounts: ReadonlyMap<string, Account>;
+  readonly globalAccount: Account;
+  readonly systemAccount: Account;
+  readonly clients: ReadonlyMap<number, ClientConnection>;
+  readonly leafNodes: Pick<LeafNodes, 'links'>;
+  readonly closedConnections: ClosedConnections;
+  readonly clientsAccepted: number;
+  /** Of connections that are gone. */
+  readonly goneTraffic: Traffic;
+  /** The part of it that clients had, and how often they were stalled. */
+  readonly goneClientTraffic: Traffic;
+  readonly goneStalls: number;
+  readonly slowConsumersPending: number;
+  readonly slowConsumersDeadline: number;
+  readonly staleConnections: number;
+  /** How many of those were links. */
+  readonly slowLeafs: number;
+  readonly staleLeafs: number;
+
+  /** `null` where JetStream is off, or has not come so far. */
+  readonly jetStreamView: JetStreamView | null;
+}
+
+/** What JetStream tells of itself. */
+export interface JetStreamView {
+  /** The members of `jetstream` in /varz, in order; a bigint is written as the integer it is. */
+  varz(): object;
+  /** What a start still waits for, for people; `null` once all is there. */
+  startProgress(): string | null;
+  health(request: AssetHealthRequest): AssetHealth;
+}
+
+/** Which assets a health check is about; '' for all of them. */
+export interface AssetHealthRequest {
+  readonly account: string;
+  readonly stream: string;
+  readonly consumer: string;
+  /** Only the meta layer, no assets. */
+  readonly isMetaOnly: boolean;
+}
+
+export interface AssetHealth {
+  /** 404 when the asset that was asked for is not there. */
+  readonly status: 200 | 404 | 503;
+  /** Empty if and only if all is well. */
+  readonly problems: readonly HealthProblem[];
+}
+
+/** One thing that is wrong, as /healthz?details=1 shows it, in the order of its members. */
+export interface HealthProblem {
+  readonly type: 'CONNECTION' | 'BAD_REQUEST' | 'JETSTREAM' | 'ACCOUNT' | 'STREAM' | 'CONSUMER';
+  readonly account?: string;
+  readonly stream?: string;
+  readonly consumer?: string;
+  readonly error: string;
+}

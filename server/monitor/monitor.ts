@@ -1,0 +1,148 @@
+/**
+ * The monitoring port: takes requests, finds the endpoint of a path, and answers. Any method is as good as GET; HEAD
+ * gets the headers alone.
+ *
+ *     request ─► path, parameters ─► endpoint ─┬─ a short answer: at once
+ *                                              └─ a list: one at a time, in slices
+ *
+ * Lists are written one after the other, so that many observers cost the data plane no more than one does, and memory
+ * not much more. Bounds: LISTS_WAITING_MAX wait for their turn, further ones get a 503; the length of one
+ * (IndentedJson).
+ */
+
+import { posix } from 'node:path';
+import type { Address, HttpRequest, HttpResponse, IoError, Listener } from '../io/io.ts';
+import { hostPort, listenFailure } from '../connection/listen-failure.ts';
+import { runSliced } from '../io/slicer.ts';
+import { connz } from './connz.ts';
+import { CpuUsage } from './cpu-usage.ts';
+import { BadRequest, type Endpoint, htmlResponse, type MonitorContext, textResponse } from './endpoint.ts';
+import { healthz } from './healthz.ts';
+import { indexPage } from './index-page.ts';
+import type { MonitorSource } from './monitor-source.ts';
+import { Query } from './query.ts';
+import { RequestCounts } from './request-counts.ts';
+import { subsz } from './subsz.ts';
+import { varz } from './varz.ts';
+
+const LISTS_WAITING_MAX = 64;
+
+/** Why there is no monitoring. */
+export interface ListenProblem {
+  readonly text: string;
+  readonly cause: IoError;
+}
+
+type List = Generator<void, HttpResponse>;
+type Respond = (response: HttpResponse) => void;
+
+/** In the order of the index page. */
+const ENDPOINTS: readonly Endpoint[] = [
+  { path: '/varz', title: 'General', answer: varz },
+  { path: '/connz', title: 'Connections', answer: connz },
+  { path: '/subsz', title: 'Subscriptions', answer: subsz },
+  { path: '/subscriptionsz', title: '', answer: subsz },
+  { path: '/healthz', title: 'Health Probe', answer: healthz },
+];
+
+export class Monitor {
+  /** Where it listens; null until it does. */
+  address: Address | null = null;
+  private readonly context: MonitorContext;
+  private readonly endpoints = new Map<string, Endpoint['answer']>();
+  private listener: Listener | null = null;
+  private readonly waiting: { readonly list: List; readonly respond: Respond }[] = [];
+  private isListing = false;
+
+  constructor(source: MonitorSource) {
+    this.context = { source, requests: new RequestCounts(), cpu: new CpuUsage(source.io) };
+    for (const { path, answer } of ENDPOINTS) this.endpoints.set(this.pathOf(path), answer);
+    const { requests } = this.context;
+    this.endpoints.set(this.pathOf('/'), () => {
+      requests.count('/');
+      return indexPage(ENDPOINTS, (path) => this.pathOf(path));
+    });
+  }
+
+  /** Listens where it is configured to; `done` hears when it does, or why it can't. */
+  start(done: (problem: ListenProblem | null) => void): void {
+    const { io, log, options } = this.context.source;
+    const address = { host: options.monitorHost, port: options.monitorPort ?? 0 };
+    this.listener = io.network.serveHttp(address, {
+      listening: ({ port }) => {
+        this.address = { host: address.host, port };
+        log.notice(`Starting http monitor on ${hostPort(this.address)}`);
+        done(null);
+      },
+      request: (request, respond) => this.answer(request, respond),
+      failed: (error) => {
+        const text = `can't listen to the monitor port: ${listenFailure(address, error)}`;
+        if (this.address === null) done({ text, cause: error });
+        else log.error(`monitoring: ${error.message}`);
+      },
+    });
+  }
+
+  /** Stops listening and ends what is connected. */
+  close(): void {
+    this.listener?.close(() => undefined);
+  }
+
+  /** Answers one request, now or later. */
+  answer({ url }: Pick<HttpRequest, 'url'>, respond: Respond): void {
+    const mark = url.indexOf('?');
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const query = mark < 0 ? '' : url.slice(mark + 1);
+    const clean = posix.normalize(`/${path}`);
+    if (clean !== path) {
+      respond(redirect(mark < 0 ? clean : `${clean}?${query}`));
+      return;
+    }
+    const endpoint = this.endpoints.get(path);
+    if (endpoint === undefined) {
+      respond(notFound());
+      return;
+    }
+    try {
+      const answer = endpoint(new Query(query), this.context);
+      if ('next' in answer) this.enqueue(answer, respond);
+      else respond(answer);
+    } catch (error) {
+      if (!(error instanceof BadRequest)) throw error;
+      respond(textResponse(400, error.message));
+    }
+  }
+
+  private enqueue(list: List, respond: Respond): void {
+    if (this.waiting.length >= LISTS_WAITING_MAX) {
+      respond(textResponse(503, 'too many lists were asked for at the same time'));
+      return;
+    }
+    this.waiting.push({ list, respond });
+    if (!this.isListing) this.writeNextList();
+  }
+
+  private writeNextList(): void {
+    const next = this.waiting.shift();
+    this.isListing = next !== undefined;
+    if (next === undefined) return;
+    runSliced(this.context.source.io, next.list, (response) => {
+      next.respond(response);
+      this.writeNextList();
+    });
+  }
+
+  private pathOf(path: string): string {
+    return posix.join(this.context.source.options.monitorBasePath, path).replace(/(.)\/$/, '$1');
+  }
+}
+
+function notFound(): HttpResponse {
+  const { status, headers, body } = textResponse(404, '404 page not found\n');
+  return { status, headers: { ...headers, 'X-Content-Type-Options': 'nosniff' }, body };
+}
+
+function redirect(location: string): HttpResponse {
+  const shown = location.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
+  return htmlResponse(307, `<a href="${shown}">Temporary Redirect</a>.\n\n`, { Location: location });
+}

@@ -25,6 +25,8 @@ import { Traffic } from './connection/statistics.ts';
 import type { Address, Io, IoError, Listener, Socket } from './io/io.ts';
 import { LeafNodes } from '../leafnode/leaf-nodes.ts';
 import type { LeafSite } from '../leafnode/leaf-site.ts';
+import type { JetStream } from '../jetstream/api/jetstream.ts';
+import { makeJetStream, startJetStream } from './jetstream-start.ts';
 import type { Log } from './io/log.ts';
 import { rememberClosed } from './monitor/open-connection.ts';
 import { Monitor } from './monitor/monitor.ts';
@@ -34,6 +36,7 @@ import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
 import { Message } from './protocol/message.ts';
 import { encodeInfo, type ServerInfo } from './protocol/server-info.ts';
 import { NATS_VERSION, PETIOLE_VERSION } from './protocol/version.ts';
+import { StartError } from './start-error.ts';
 import { Sublist } from './subject/sublist.ts';
 
 const UNSENT_BYTES_MAX = 256 * 1024 * 1024;
@@ -41,16 +44,6 @@ const SYSTEM_ACCOUNT = '$SYS';
 const GLOBAL_ACCOUNT = '$G';
 /** Clients are closed in so many steps while the server drains. */
 const DRAIN_STEPS = 20;
-
-/** Something that keeps the server from starting. */
-export class StartError extends Error {
-  readonly code = 'START_FAILED';
-
-  constructor(message: string, cause: unknown) {
-    super(message, { cause });
-    this.name = 'StartError';
-  }
-}
 
 export class Server implements ConnectionHost, MonitorSource {
   readonly io: Io;
@@ -85,6 +78,8 @@ export class Server implements ConnectionHost, MonitorSource {
   staleLeafs = 0;
 
   readonly leafNodes: LeafNodes;
+  /** `null`: not enabled. */
+  readonly jetstream: JetStream | null;
   /** `null`: not configured. */
   readonly monitor: Monitor | null;
   /** What monitoring shows of JetStream; `null` where there is nothing to show. */
@@ -118,6 +113,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.info = this.makeInfo();
     this.leafNodes = new LeafNodes(this, this.leafSite(), options.leafnodes);
     this.monitor = options.monitorPort === null ? null : new Monitor(this);
+    this.jetstream = options.jetstream.isEnabled ? makeJetStream(this) : null;
   }
 
   get authRequired(): boolean {
@@ -141,7 +137,7 @@ export class Server implements ConnectionHost, MonitorSource {
       done(error);
     };
     this.startMonitor((error) => {
-      if (error === null) this.listen(finish);
+      if (error === null) this.startJetStream(() => this.listen(finish));
       else finish(error);
     });
   }
@@ -157,6 +153,13 @@ export class Server implements ConnectionHost, MonitorSource {
     }
   }
 
+  /** Clients can connect once every stream is back. */
+  private startJetStream(done: () => void): void {
+    const { jetstream } = this;
+    if (jetstream === null) done();
+    else startJetStream(this, jetstream, done);
+  }
+
   /** Stops listening and ends every connection after what is queued has gone out; `done` when all is closed. */
   close(done: () => void): void {
     if (this.isClosing) return;
@@ -168,8 +171,10 @@ export class Server implements ConnectionHost, MonitorSource {
     for (const client of this.clients.values()) client.close('Server Shutdown');
     this.whenClientsGone(() => {
       this.wheel.close();
-      this.log.notice('Server Exiting..');
-      done();
+      this.closeJetStream(() => {
+        this.log.notice('Server Exiting..');
+        done();
+      });
     });
   }
 
@@ -188,6 +193,11 @@ export class Server implements ConnectionHost, MonitorSource {
       const interval = Math.max(1, (lameDuckDurationMs - lameDuckGraceMs) / DRAIN_STEPS);
       this.closeSome(Math.ceil(this.clients.size / DRAIN_STEPS), interval, () => this.close(done));
     });
+  }
+
+  private closeJetStream(done: () => void): void {
+    if (this.jetstream === null) done();
+    else this.jetstream.close(done);
   }
 
   get isLameDuck(): boolean {
@@ -370,6 +380,8 @@ export class Server implements ConnectionHost, MonitorSource {
       max_payload: options.maxPayloadBytes,
     };
     if (this.authenticator.isAnnounced) info.auth_required = true;
+    if (options.jetstream.isEnabled) info.jetstream = true;
+    if (options.jetstream.domain !== '') info.domain = options.jetstream.domain;
     return info;
   }
 }

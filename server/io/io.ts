@@ -199,6 +199,8 @@ export interface Host {
   readonly name: string;
   readonly processId: number;
   readonly cores: number;
+  /** Where files go that nobody gave another place. */
+  readonly temporaryDirectory: string;
   /** Addresses of this host other than loopback. */
   addresses(): string[];
   /** Bytes of memory this process may use: the machine's, or the control group's when that is less. */

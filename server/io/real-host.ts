@@ -8,6 +8,7 @@ export class RealHost implements Host {
   readonly name: string = os.hostname();
   readonly processId: number = process.pid;
   readonly cores: number = os.availableParallelism();
+  readonly temporaryDirectory: string = os.tmpdir();
 
   addresses(): string[] {
     const found: string[] = [];

@@ -1,0 +1,168 @@
+/** `CONSUMER.CREATE`, `DURABLE.CREATE`, `INFO`, `NAMES`, `LIST` and `DELETE`. */
+
+import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
+import { consumerEndpoint, nameConsumer } from '../consumer/consumer-config-names.ts';
+import { completeConsumerConfig, newConsumerConfig } from '../consumer/consumer-config-rules.ts';
+import { checkConsumerAction, updateConsumerConfig } from '../consumer/consumer-config-update.ts';
+import { type ConsumerConfig, decodeConsumerRequest } from '../consumer/consumer-config.ts';
+import type { Consumer } from '../consumer/consumer.ts';
+import { startingSequence } from '../consumer/starting-sequence.ts';
+import { type ApiContext, type ApiHandler, streamOf } from './api-handler.ts';
+import type { ApiRequest } from './api-request.ts';
+import { nowText } from './api-time.ts';
+import { namesBody, readBody } from './request-bodies.ts';
+import type { StreamEntry } from './stream-entry.ts';
+import { consumerInfo } from './stream-info.ts';
+
+const CREATE = 'consumer_create_response';
+const INFO = 'consumer_info_response';
+const NAMES = 'consumer_names_response';
+const LIST = 'consumer_list_response';
+const DELETE = 'consumer_delete_response';
+const STREAM = 2;
+const CONSUMER = 3;
+const NAMES_LIMIT = 1024;
+const LIST_LIMIT = 256;
+const NO_PAGE = { total: 0, offset: 0, limit: 0 };
+const GENERATED_NAME_LENGTH = 8;
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+const createConsumer: ApiHandler = (context, request) => {
+  const plan = planConsumer(context, request);
+  if (isApiError(plan)) {
+    request.refuse(CREATE, plan);
+    return;
+  }
+  const { entry, config, existing } = plan;
+  const { jetstream } = context;
+  const answer = (): void => {
+    request.respond(CREATE, consumerInfo(entry.consumers.get(config.name) as Consumer, 'full'));
+  };
+  if (existing !== null) {
+    jetstream.putConsumer(entry, config, existing, 0, existing.created, answer);
+    return;
+  }
+  startingSequence(entry.stream.store, config, (start) => {
+    jetstream.putConsumer(entry, config, null, start, nowText(jetstream.io.clock), answer);
+  });
+};
+
+interface Plan {
+  readonly entry: StreamEntry;
+  readonly config: ConsumerConfig;
+  readonly existing: Consumer | null;
+}
+
+/** What the request comes to: a consumer to make or to change, or the error that refuses it. */
+function planConsumer(context: ApiContext, request: ApiRequest): Plan | ApiError {
+  const { jetstream, owner } = context;
+  const decoded = decodeConsumerRequest(request.body, jetstream.options.isStrict);
+  if (isApiError(decoded)) return decoded;
+  const endpoint = consumerEndpoint(request.tokens);
+  if (isApiError(endpoint)) return endpoint;
+  const named = nameConsumer(decoded, endpoint);
+  if (isApiError(named)) return named;
+  const entry = owner.streams.get(endpoint.streamName);
+  if (entry === undefined) return ApiErrors.streamNotFound;
+  const wanted = completeConsumerConfig(named, entry.stream.config, jetstream.options.limits, decoded.isPedantic);
+  if (isApiError(wanted)) return wanted;
+  const existing = entry.consumers.get(wanted.name) ?? null;
+  const refusal = checkConsumerAction(decoded.action, existing?.config ?? null, wanted);
+  if (refusal !== null) return refusal;
+  if (existing !== null) {
+    const config = updateConsumerConfig(existing.config, wanted);
+    return isApiError(config) ? config : { entry, config, existing };
+  }
+  if (entry.consumers.size >= consumersMax(context, entry)) return ApiErrors.maximumConsumersLimit;
+  const name = wanted.name === '' ? generatedName(context, entry) : wanted.name;
+  const config = newConsumerConfig(wanted, name);
+  return isApiError(config) ? config : { entry, config, existing: null };
+}
+
+function consumersMax({ jetstream }: ApiContext, { stream }: StreamEntry): number {
+  const max =
+    stream.config.maxConsumers > 0 ? stream.config.maxConsumers : jetstream.options.limits.defaultMaxConsumers;
+  return max > 0 ? max : Number.POSITIVE_INFINITY;
+}
+
+function generatedName({ jetstream }: ApiContext, { consumers }: StreamEntry): string {
+  for (;;) {
+    let name = '';
+    for (const byte of jetstream.io.random.bytes(GENERATED_NAME_LENGTH)) name += BASE62[byte % BASE62.length];
+    if (!consumers.has(name)) return name;
+  }
+}
+
+/** The consumer that the subject names; refuses the request and answers `null` when there is none. */
+function consumerOf(context: ApiContext, request: ApiRequest, type: string, fields: object): Consumer | null {
+  const entry = streamOf(context, request, request.tokens[STREAM], type, fields);
+  if (entry === null) return null;
+  const consumer = entry.consumers.get(request.tokens[CONSUMER] ?? '');
+  if (consumer !== undefined) return consumer;
+  request.refuse(type, ApiErrors.consumerNotFound, fields);
+  return null;
+}
+
+const describeConsumer: ApiHandler = (context, request) => {
+  if (request.body !== '') {
+    request.refuse(INFO, ApiErrors.notEmptyRequest);
+    return;
+  }
+  const consumer = consumerOf(context, request, INFO, {});
+  if (consumer !== null) request.respond(INFO, consumerInfo(consumer, 'full'));
+};
+
+const deleteConsumer: ApiHandler = (context, request) => {
+  if (request.body !== '') {
+    request.refuse(DELETE, ApiErrors.notEmptyRequest, { success: false });
+    return;
+  }
+  const consumer = consumerOf(context, request, DELETE, { success: false });
+  if (consumer === null) return;
+  context.jetstream.deleteConsumer(consumer, () => request.respond(DELETE, { success: true }));
+};
+
+const nameConsumers: ApiHandler = (context, request) => {
+  const page = consumerPage(context, request, NAMES, NAMES_LIMIT);
+  if (page === null) return;
+  const { consumers, ...rest } = page;
+  request.respond(NAMES, { ...rest, consumers: consumers.map((consumer) => consumer.name) });
+};
+
+const listConsumers: ApiHandler = (context, request) => {
+  const page = consumerPage(context, request, LIST, LIST_LIMIT);
+  if (page === null) return;
+  const { consumers, ...rest } = page;
+  request.respond(LIST, { ...rest, consumers: consumers.map((consumer) => consumerInfo(consumer, 'list')) });
+};
+
+interface Page {
+  readonly total: number;
+  readonly offset: number;
+  readonly limit: number;
+  readonly consumers: readonly Consumer[];
+}
+
+/** The part of a stream's consumers that the request asks for; `null` when it was refused. */
+function consumerPage(context: ApiContext, request: ApiRequest, type: string, limit: number): Page | null {
+  const nothing = { ...NO_PAGE, consumers: type === NAMES ? null : [] };
+  const body = readBody(request.body, namesBody, context.jetstream.options.isStrict);
+  if (isApiError(body)) {
+    request.refuse(type, body, nothing);
+    return null;
+  }
+  const entry = streamOf(context, request, request.tokens[STREAM], type, nothing);
+  if (entry === null) return null;
+  const all = [...entry.consumers.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const offset = Math.min(body.paged.offset, all.length);
+  return { total: all.length, offset, limit, consumers: all.slice(offset, offset + limit) };
+}
+
+export const consumerHandlers: readonly (readonly [string, ApiHandler])[] = [
+  ['CONSUMER.CREATE', createConsumer],
+  ['CONSUMER.DURABLE.CREATE', createConsumer],
+  ['CONSUMER.INFO', describeConsumer],
+  ['CONSUMER.DELETE', deleteConsumer],
+  ['CONSUMER.NAMES', nameConsumers],
+  ['CONSUMER.LIST', listConsumers],
+];

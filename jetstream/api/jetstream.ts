@@ -1,0 +1,270 @@
+/**
+ * JetStream on one server: the storage, the streams and consumers of every account, and the way they come to be. A change
+ * is made durable in the catalog first; what then happens is the same at start, when the change is read again.
+ *
+ *     API ─► storage.change ─durable─► assetPut / assetDeleted ─► Stream, Consumer
+ *                                           ▲
+ *     start: catalog, log ──────────────────┘
+ *
+ * Streams in memory, and consumers on them, are in no catalog: they are made and dropped at once, by the same functions.
+ */
+
+import type { Account } from '../../server/account/account.ts';
+import type { JetStreamOptions } from '../../server/config/options.ts';
+import type { Io } from '../../server/io/io.ts';
+import type { Log } from '../../server/io/log.ts';
+import { runSliced } from '../../server/io/slicer.ts';
+import type { ConsumerConfig } from '../consumer/consumer-config.ts';
+import { Consumer } from '../consumer/consumer.ts';
+import type { AssetKind, CatalogChange, CatalogEntry } from '../store/catalog.ts';
+import { FileStore } from '../store/file-store.ts';
+import { type AssetHost, Storage } from '../store/storage.ts';
+import type { StreamConfig } from '../stream/stream-config.ts';
+import type { StorageUse, StreamHost } from '../stream/stream-host.ts';
+import { Stream } from '../stream/stream.ts';
+import { ApiDispatcher } from './api-dispatcher.ts';
+import { decodeConsumerEntry, decodeStreamEntry, encodeConsumerEntry, encodeStreamEntry } from './catalog-entries.ts';
+import { DirectGets } from './direct-get.ts';
+import { JetStreamAccount } from './jetstream-account.ts';
+import type { StreamEntry } from './stream-entry.ts';
+
+/** Numbers of assets that are in no catalog. */
+const MEMORY_NUMBERS_FROM = 2 ** 31;
+
+export interface JetStreamSite {
+  readonly io: Io;
+  readonly log: Log;
+  readonly serverName: string;
+  /** The accounts that have JetStream. */
+  readonly accounts: readonly Account[];
+}
+
+export class JetStream implements AssetHost, StreamHost {
+  readonly io: Io;
+  readonly log: Log;
+  readonly serverName: string;
+  readonly domain: string;
+  readonly options: JetStreamOptions;
+  readonly storage: Storage;
+  readonly storeDirectory: string;
+  readonly fileUse: StorageUse;
+  readonly memoryUse: StorageUse;
+  readonly maxBufferedBytes: number;
+  readonly maxBufferedMessages: number;
+  readonly accounts: ReadonlyMap<string, JetStreamAccount>;
+
+  private readonly directGets = new Map<Stream, DirectGets>();
+  private readonly dispatchers: ApiDispatcher[] = [];
+  private nextMemoryNumber = MEMORY_NUMBERS_FROM;
+  private isServing = false;
+
+  /** Claims the store directory. Throws a `StoreError` when that is not possible. */
+  constructor(site: JetStreamSite, options: JetStreamOptions, storeDirectory: string, limits: StorageLimits) {
+    this.io = site.io;
+    this.log = site.log;
+    this.serverName = site.serverName;
+    this.options = options;
+    this.domain = options.domain;
+    this.storeDirectory = storeDirectory;
+    this.fileUse = { bytes: 0, bytesMax: limits.fileBytes };
+    this.memoryUse = { bytes: 0, bytesMax: limits.memoryBytes };
+    this.maxBufferedBytes = options.maxBufferedBytes;
+    this.maxBufferedMessages = options.maxBufferedMessages;
+    this.accounts = new Map(site.accounts.map((account) => [account.name, new JetStreamAccount(account)]));
+    this.storage = new Storage(site.io, storeDirectory, options.syncsAlways ? 'always' : options.syncIntervalMs, this);
+  }
+
+  // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Brings back what is stored; `done` when every stream can be used. */
+  start(done: () => void): void {
+    runSliced(this.io, this.storage.recover(), () => {
+      this.isServing = true;
+      for (const { streams, account } of this.accounts.values()) {
+        for (const entry of streams.values()) this.serve(entry);
+        const dispatcher = new ApiDispatcher(this, this.accountOf(account.name));
+        this.dispatchers.push(dispatcher);
+        dispatcher.start();
+      }
+      done();
+    });
+  }
+
+  /** Takes no more messages or requests, and brings everything to the disk. */
+  close(done: () => void): void {
+    this.isServing = false;
+    for (const dispatcher of this.dispatchers) dispatcher.stop();
+    for (const { streams } of this.accounts.values()) {
+      for (const { stream, consumers } of streams.values()) {
+        for (const consumer of consumers.values()) consumer.stop('409 Server Shutdown');
+        this.stopStream(stream);
+      }
+    }
+    this.storage.close(done);
+  }
+
+  accountOf(name: string): JetStreamAccount {
+    const account = this.accounts.get(name);
+    if (account === undefined) throw new Error(`account ${name} has no JetStream`);
+    return account;
+  }
+
+  private serve({ stream, consumers }: StreamEntry): void {
+    stream.start();
+    this.directGets.set(stream, new DirectGets(stream));
+    for (const consumer of consumers.values()) this.serveConsumer(consumer);
+  }
+
+  private serveConsumer(consumer: Consumer): void {
+    consumer.onInactive = () => this.deleteConsumer(consumer, () => undefined);
+    consumer.start();
+  }
+
+  private stopStream(stream: Stream): void {
+    stream.stop();
+    this.directGets.get(stream)?.stop();
+    this.directGets.delete(stream);
+  }
+
+  // ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Makes or changes a stream; `done` when that is durable. */
+  putStream(account: string, config: StreamConfig, existing: Stream | null, created: string, done: () => void): void {
+    const isStored = config.storage === 'file';
+    const number = existing?.number ?? this.nextNumber(isStored);
+    this.change(isStored, { put: encodeStreamEntry(number, account, config, created) }, done);
+  }
+
+  /** Makes or changes a consumer; a new one begins at stream sequence `start`. */
+  putConsumer(
+    entry: StreamEntry,
+    config: ConsumerConfig,
+    existing: Consumer | null,
+    start: number,
+    created: string,
+    done: () => void,
+  ): void {
+    const isStored = entry.stream.config.storage === 'file' && !config.memStorage;
+    const number = existing?.number ?? this.nextNumber(isStored);
+    const { account, name } = entry.stream;
+    this.change(isStored, { put: encodeConsumerEntry(number, account.name, name, config, start, created) }, done);
+  }
+
+  deleteStream(stream: Stream, done: () => void): void {
+    this.change(stream.config.storage === 'file', { delete: { number: stream.number, kind: 'stream' } }, done);
+  }
+
+  deleteConsumer(consumer: Consumer, done: () => void): void {
+    this.change(consumer.log !== null, { delete: { number: consumer.number, kind: 'consumer' } }, done);
+  }
+
+  private change(isStored: boolean, change: CatalogChange, done: () => void): void {
+    if (isStored) {
+      this.storage.change(change, done);
+      return;
+    }
+    if ('put' in change) this.assetPut(change.put);
+    else this.assetDeleted(change.delete.number, change.delete.kind);
+    done();
+  }
+
+  private nextNumber(isStored: boolean): number {
+    return isStored ? this.storage.catalog.nextNumber : this.nextMemoryNumber++;
+  }
+
+  // ── assets ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  assetPut(entry: CatalogEntry): void {
+    const account = this.accounts.get(entry.account);
+    if (account === undefined) return;
+    if (entry.kind === 'stream') this.streamPut(account, entry);
+    else this.consumerPut(account, entry);
+  }
+
+  private streamPut(account: JetStreamAccount, entry: CatalogEntry): void {
+    const config = decodeStreamEntry(entry);
+    const existing = account.streams.get(entry.stream);
+    if (existing !== undefined) {
+      existing.stream.update(config);
+      this.directGets.get(existing.stream)?.update();
+      return;
+    }
+    const made = this.makeStream(account, entry, config);
+    if (this.isServing) this.serve(made);
+  }
+
+  private makeStream(account: JetStreamAccount, entry: CatalogEntry, config: StreamConfig): StreamEntry {
+    const stream = new Stream(entry.number, account.account, this, config, entry.created);
+    if (stream.store instanceof FileStore) this.storage.register(stream.store);
+    const made: StreamEntry = { stream, consumers: new Map() };
+    account.streams.set(entry.stream, made);
+    return made;
+  }
+
+  private consumerPut(account: JetStreamAccount, entry: CatalogEntry): void {
+    const parent = account.streams.get(entry.stream);
+    if (parent === undefined) return;
+    const { config } = decodeConsumerEntry(entry);
+    const existing = parent.consumers.get(entry.consumer);
+    if (existing !== undefined) {
+      existing.update(config);
+      return;
+    }
+    const consumer = this.makeConsumer(parent, entry);
+    if (this.isServing) this.serveConsumer(consumer);
+  }
+
+  private makeConsumer(parent: StreamEntry, entry: CatalogEntry): Consumer {
+    const { config, start } = decodeConsumerEntry(entry);
+    const isStored = entry.number < MEMORY_NUMBERS_FROM;
+    const consumer = new Consumer(entry.number, parent.stream, config, entry.created, isStored);
+    consumer.state.beginAt(start);
+    if (consumer.log !== null) this.storage.register(consumer.log);
+    parent.consumers.set(entry.consumer, consumer);
+    return consumer;
+  }
+
+  assetDeleted(number: number, kind: AssetKind): void {
+    for (const account of this.accounts.values()) {
+      for (const [name, entry] of account.streams) {
+        if (kind === 'stream' && entry.stream.number === number) this.dropStream(account, name, entry);
+        else if (kind === 'consumer') this.dropConsumer(entry, number);
+      }
+    }
+  }
+
+  private dropStream(account: JetStreamAccount, name: string, entry: StreamEntry): void {
+    account.streams.delete(name);
+    for (const consumer of entry.consumers.values()) this.dropConsumer(entry, consumer.number);
+    this.stopStream(entry.stream);
+    this.storage.unregister(entry.stream.number);
+    entry.stream.destroy(() => undefined);
+  }
+
+  private dropConsumer(entry: StreamEntry, number: number): void {
+    for (const [name, consumer] of entry.consumers) {
+      if (consumer.number !== number) continue;
+      entry.consumers.delete(name);
+      consumer.stop('409 Consumer Deleted');
+      this.storage.unregister(number);
+      consumer.log?.destroy();
+    }
+  }
+
+  *recoverAsset(entry: CatalogEntry): Generator<void> {
+    const account = this.accounts.get(entry.account);
+    if (account === undefined) return;
+    if (entry.kind === 'stream') {
+      const { stream } = this.makeStream(account, entry, decodeStreamEntry(entry));
+      if (stream.store instanceof FileStore) yield* stream.store.recover();
+      return;
+    }
+    const parent = account.streams.get(entry.stream);
+    if (parent !== undefined) this.makeConsumer(parent, entry).log?.recover();
+  }
+}
+
+export interface StorageLimits {
+  readonly fileBytes: number;
+  readonly memoryBytes: number;
+}

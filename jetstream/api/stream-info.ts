@@ -1,0 +1,85 @@
+/** What the API shows of a stream and of a consumer. */
+
+import type { Consumer } from '../consumer/consumer.ts';
+import { consumerConfigJson } from '../consumer/consumer-config.ts';
+import { readState } from '../store/store-state.ts';
+import type { StoreState } from '../store/store.ts';
+import { streamConfigJson } from '../stream/stream-config.ts';
+import { encodeTime, millisecondsText, nowText, ZERO_TIME_TEXT } from './api-time.ts';
+import type { StreamEntry } from './stream-entry.ts';
+
+export interface StateDetails {
+  /** Sequences removed between first and last. */
+  readonly deleted?: readonly number[] | undefined;
+  readonly subjects?: Readonly<Record<string, number>> | undefined;
+}
+
+/** `list`: without what the server adds to the metadata, as lists show it. */
+export type ConfigForm = 'full' | 'list';
+
+/** Calls back with the stream's info; reading its state may take a moment. */
+export function streamInfo(
+  entry: StreamEntry,
+  form: ConfigForm,
+  details: StateDetails,
+  done: (info: Record<string, unknown>) => void,
+): void {
+  const { stream, consumers } = entry;
+  readState(stream.store, (state) => {
+    const info: Record<string, unknown> = {
+      config: streamConfigJson(stream.config, form),
+      created: stream.created,
+      state: stateJson(state, consumers.size, details),
+    };
+    const { domain, io } = stream.host;
+    if (domain !== '') info['domain'] = domain;
+    info['ts'] = nowText(io.clock);
+    done(info);
+  });
+}
+
+function stateJson(state: StoreState, consumers: number, details: StateDetails): object {
+  const isUntouched = state.lastTime === null && state.firstSequence === 1;
+  return {
+    messages: state.messages,
+    bytes: state.bytes,
+    first_seq: isUntouched ? 0 : state.firstSequence,
+    first_ts: state.firstTime === null ? ZERO_TIME_TEXT : encodeTime(state.firstTime),
+    last_seq: state.lastSequence,
+    last_ts: state.lastTime === null ? ZERO_TIME_TEXT : encodeTime(state.lastTime),
+    num_subjects: state.subjects > 0 ? state.subjects : undefined,
+    subjects: details.subjects,
+    num_deleted: state.deleted > 0 ? state.deleted : undefined,
+    deleted: details.deleted,
+    lost: state.lost > 0 ? { msgs: null, bytes: state.lost } : undefined,
+    consumer_count: consumers,
+  };
+}
+
+export function consumerInfo(consumer: Consumer, form: ConfigForm): Record<string, unknown> {
+  const { state, stream, waiting } = consumer;
+  const { pending, ackFloor } = state;
+  const isSingle = consumer.config.maxDeliver === 1;
+  return {
+    stream_name: stream.name,
+    name: consumer.name,
+    created: consumer.created,
+    config: consumerConfigJson(consumer.config, form),
+    delivered: {
+      consumer_seq: state.nextConsumer - 1,
+      stream_seq: Math.max(0, state.deliveredStream),
+      last_active: consumer.lastDeliveredMs === 0 ? undefined : millisecondsText(consumer.lastDeliveredMs),
+    },
+    ack_floor: {
+      consumer_seq: ackFloor.consumer,
+      stream_seq: Math.max(0, ackFloor.stream),
+      last_active: consumer.lastAckMs === 0 ? undefined : millisecondsText(consumer.lastAckMs),
+    },
+    num_ack_pending: pending.size,
+    // Messages delivered once at most can't have been redelivered.
+    num_redelivered: isSingle ? 0 : pending.redelivered,
+    num_waiting: waiting.size,
+    num_pending: consumer.numPending,
+    ts: nowText(stream.host.io.clock),
+  };
+}

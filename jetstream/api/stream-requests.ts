@@ -1,0 +1,258 @@
+/** `STREAM.CREATE`, `UPDATE`, `INFO`, `NAMES`, `LIST`, `DELETE` and `PURGE`. */
+
+import { isSubsetMatch, subjectsCollide } from '../../server/subject/subject.ts';
+import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
+import {
+  checkStreamCreate,
+  completeStreamConfig,
+  createStreamConfig,
+  NO_STREAM_LIMITS,
+  type StreamLimits,
+} from '../stream/stream-config-rules.ts';
+import { updateStreamConfig } from '../stream/stream-config-update.ts';
+import {
+  decodeStreamRequest,
+  sameStreamConfig,
+  type StreamConfig,
+  type StreamRequest,
+} from '../stream/stream-config.ts';
+import type { Stream } from '../stream/stream.ts';
+import { type ApiContext, type ApiHandler, streamOf } from './api-handler.ts';
+import type { ApiRequest } from './api-request.ts';
+import { nowText } from './api-time.ts';
+import { purgeStream } from './purge.ts';
+import { infoBody, namesBody, purgeBody, readBody } from './request-bodies.ts';
+import type { StreamEntry } from './stream-entry.ts';
+import { streamInfo } from './stream-info.ts';
+
+const CREATE = 'stream_create_response';
+const UPDATE = 'stream_update_response';
+const INFO = 'stream_info_response';
+const NAMES = 'stream_names_response';
+const LIST = 'stream_list_response';
+const DELETE = 'stream_delete_response';
+const PURGE = 'stream_purge_response';
+const NAME = 2;
+const NAMES_LIMIT = 1024;
+const LIST_LIMIT = 256;
+const SUBJECTS_LIMIT = 100_000;
+const NO_PAGE = { total: 0, offset: 0, limit: 0 };
+
+const createStream: ApiHandler = (context, request) => {
+  const { jetstream, owner } = context;
+  const decoded = decodeStreamRequest(request.body, jetstream.options.isStrict);
+  if (isApiError(decoded)) {
+    request.refuse(CREATE, decoded);
+    return;
+  }
+  const { config: asked, isPedantic } = decoded;
+  const config =
+    checkStreamCreate(asked, request.tokens[NAME] ?? '') ?? createStreamConfig(asked, limitsOf(context), isPedantic);
+  if (isApiError(config)) {
+    request.refuse(CREATE, config);
+    return;
+  }
+  const existing = owner.streams.get(config.name);
+  if (existing !== undefined) {
+    if (sameStreamConfig(existing.stream.config, config)) answerWithInfo(existing, request, CREATE);
+    else request.refuse(CREATE, ApiErrors.streamNameExist);
+    return;
+  }
+  const error = overlap(context, config) ?? roomFor(context, config, null);
+  if (error !== null) {
+    request.refuse(CREATE, error);
+    return;
+  }
+  jetstream.putStream(owner.account.name, config, null, nowText(jetstream.io.clock), () => {
+    answerWithInfo(owner.streams.get(config.name) as StreamEntry, request, CREATE);
+  });
+};
+
+const updateStream: ApiHandler = (context, request) => {
+  const { jetstream, owner } = context;
+  const decoded = decodeStreamRequest(request.body, jetstream.options.isStrict);
+  if (isApiError(decoded)) {
+    request.refuse(UPDATE, decoded);
+    return;
+  }
+  if (decoded.config.name !== request.tokens[NAME]) {
+    request.refuse(UPDATE, ApiErrors.streamMismatch);
+    return;
+  }
+  const entry = streamOf(context, request, decoded.config.name, UPDATE);
+  if (entry === null) return;
+  const config = changedConfig(context, entry.stream, decoded);
+  if (isApiError(config)) {
+    request.refuse(UPDATE, config);
+    return;
+  }
+  jetstream.putStream(owner.account.name, config, entry.stream, entry.stream.created, () => {
+    answerWithInfo(entry, request, UPDATE);
+  });
+};
+
+function changedConfig(context: ApiContext, stream: Stream, request: StreamRequest): StreamConfig | ApiError {
+  const complete = completeStreamConfig(request.config, limitsOf(context), request.isPedantic);
+  if (isApiError(complete)) return complete;
+  const config = updateStreamConfig(stream.config, complete);
+  if (isApiError(config)) return config;
+  return overlap(context, config) ?? roomFor(context, config, stream) ?? config;
+}
+
+function limitsOf({ jetstream }: ApiContext): StreamLimits {
+  return { ...NO_STREAM_LIMITS, duplicateWindowMs: jetstream.options.limits.duplicateWindowMs };
+}
+
+/** Subjects that another stream of the account has already. */
+function overlap(context: ApiContext, config: StreamConfig): ApiError | null {
+  for (const { stream } of context.owner.streams.values()) {
+    if (stream.name === config.name) continue;
+    for (const theirs of stream.config.subjects) {
+      if (config.subjects.some((ours) => subjectsCollide(ours, theirs))) return ApiErrors.streamSubjectOverlap;
+    }
+  }
+  return null;
+}
+
+/** Whether what the stream sets aside is to be had. */
+function roomFor({ jetstream, owner }: ApiContext, config: StreamConfig, current: Stream | null): ApiError | null {
+  const isFile = config.storage === 'file';
+  const use = isFile ? jetstream.fileUse : jetstream.memoryUse;
+  const before = current === null ? 0 : Math.max(0, current.config.maxBytes);
+  const wanted = owner.reservedBytes(config.storage) - before + Math.max(0, config.maxBytes);
+  if (config.maxBytes <= 0 || wanted <= use.bytesMax) return null;
+  return isFile ? ApiErrors.storageResourcesExceeded : ApiErrors.memoryResourcesExceeded;
+}
+
+function answerWithInfo(entry: StreamEntry, request: ApiRequest, type: string): void {
+  streamInfo(entry, 'full', {}, (info) => {
+    request.respond(type, type === CREATE ? { ...info, did_create: true } : info);
+  });
+}
+
+const describeStream: ApiHandler = (context, request) => {
+  const entry = streamOf(context, request, request.tokens[NAME], INFO, NO_PAGE);
+  if (entry === null) return;
+  const body = readBody(request.body, infoBody, context.jetstream.options.isStrict);
+  if (isApiError(body)) {
+    request.refuse(INFO, body, NO_PAGE);
+    return;
+  }
+  const { subjectsFilter, deletedDetails, paged } = body;
+  const matching = subjectsFilter === '' ? null : subjectCounts(entry.stream, subjectsFilter);
+  const page = matching?.slice(paged.offset, paged.offset + SUBJECTS_LIMIT);
+  const details = {
+    subjects: page === undefined ? undefined : Object.fromEntries(page),
+    deleted: deletedDetails ? deletedSequences(entry.stream) : undefined,
+  };
+  streamInfo(entry, 'full', details, (info) => {
+    const { ts, ...rest } = info;
+    const limits =
+      matching === null ? NO_PAGE : { total: matching.length, offset: paged.offset, limit: SUBJECTS_LIMIT };
+    request.respond(INFO, { ...limits, ...rest, cluster: { leader: context.jetstream.serverName }, ts });
+  });
+};
+
+/** The subjects that match, with their numbers of messages, in alphabetical order. */
+function subjectCounts(stream: Stream, filter: string): (readonly [string, number])[] {
+  const { subjects } = stream.store;
+  const found: (readonly [string, number])[] = [];
+  for (let number = 0; number < subjects.size; number++) {
+    const count = subjects.count(number);
+    if (count === 0) continue;
+    const text = subjects.text(number);
+    if (isSubsetMatch(text, filter)) found.push([text, count]);
+  }
+  return found.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+function deletedSequences(stream: Stream): number[] {
+  const { store } = stream;
+  const deleted: number[] = [];
+  let expected = store.firstSequence;
+  while (expected <= store.lastSequence && store.messages > 0) {
+    const next = store.next(expected, null);
+    const end = next > 0 ? next : store.lastSequence + 1;
+    for (; expected < end; expected++) deleted.push(expected);
+    expected = end + 1;
+  }
+  return deleted;
+}
+
+/** The account's streams in the order of their names, those that have messages under a subject that `filter` allows. */
+function selectedStreams(context: ApiContext, filter: string): StreamEntry[] {
+  const entries = [...context.owner.streams.values()].sort((a, b) => (a.stream.name < b.stream.name ? -1 : 1));
+  if (filter === '') return entries;
+  return entries.filter(({ stream }) => stream.config.subjects.some((each) => subjectsCollide(each, filter)));
+}
+
+const nameStreams: ApiHandler = (context, request) => {
+  const body = readBody(request.body, namesBody, context.jetstream.options.isStrict);
+  if (isApiError(body)) {
+    request.refuse(NAMES, body, { ...NO_PAGE, streams: null });
+    return;
+  }
+  const { offset } = body.paged;
+  const all = selectedStreams(context, body.subject).map(({ stream }) => stream.name);
+  const page = all.slice(offset, offset + NAMES_LIMIT);
+  const streams = page.length === 0 ? null : page;
+  request.respond(NAMES, { total: all.length, offset: Math.min(offset, all.length), limit: NAMES_LIMIT, streams });
+};
+
+const listStreams: ApiHandler = (context, request) => {
+  const body = readBody(request.body, namesBody, context.jetstream.options.isStrict);
+  if (isApiError(body)) {
+    request.refuse(LIST, body, { ...NO_PAGE, streams: [] });
+    return;
+  }
+  const { offset } = body.paged;
+  const all = selectedStreams(context, body.subject);
+  const page = all.slice(offset, offset + LIST_LIMIT);
+  const streams: object[] = [];
+  const add = (at: number): void => {
+    const entry = page[at];
+    if (entry === undefined) {
+      request.respond(LIST, { total: all.length, offset: Math.min(offset, all.length), limit: LIST_LIMIT, streams });
+      return;
+    }
+    streamInfo(entry, 'list', {}, (info) => {
+      streams.push(info);
+      add(at + 1);
+    });
+  };
+  add(0);
+};
+
+const deleteStream: ApiHandler = (context, request) => {
+  if (request.body !== '') {
+    request.refuse(DELETE, ApiErrors.notEmptyRequest, { success: false });
+    return;
+  }
+  const entry = streamOf(context, request, request.tokens[NAME], DELETE, { success: false });
+  if (entry === null) return;
+  context.jetstream.deleteStream(entry.stream, () => request.respond(DELETE, { success: true }));
+};
+
+const purge: ApiHandler = (context, request) => {
+  const refuse = (error: ApiError): void => request.refuse(PURGE, error, { success: false, purged: 0 });
+  const entry = context.owner.streams.get(request.tokens[NAME] ?? '');
+  if (entry === undefined) {
+    refuse(ApiErrors.streamNotFound);
+    return;
+  }
+  const body = readBody(request.body, purgeBody, context.jetstream.options.isStrict);
+  if (isApiError(body)) refuse(body);
+  else if (entry.stream.config.denyPurge) refuse(ApiErrors.streamPurgeFailed('stream purge not permitted'));
+  else if (body.sequence > 0 && body.keep > 0) refuse(ApiErrors.badRequest);
+  else purgeStream(entry.stream, body, (purged) => request.respond(PURGE, { success: true, purged }));
+};
+
+export const streamHandlers: readonly (readonly [string, ApiHandler])[] = [
+  ['STREAM.CREATE', createStream],
+  ['STREAM.UPDATE', updateStream],
+  ['STREAM.INFO', describeStream],
+  ['STREAM.NAMES', nameStreams],
+  ['STREAM.LIST', listStreams],
+  ['STREAM.DELETE', deleteStream],
+  ['STREAM.PURGE', purge],
+];

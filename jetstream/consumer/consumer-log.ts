@@ -1,0 +1,227 @@
+/**
+ * A consumer's history on disk: operations in frames of the commit log, and checkpoints of the whole state.
+ *
+ *     frame body: operations, one behind the other
+ *       1 delivered   u48 stream sequence, u32 deliveries, u48 deadline in milliseconds
+ *       2 settled     u48 stream sequence
+ *       3 purged      u48 everything below this stream sequence
+ *       4 deadline    u48 stream sequence, u48 deadline in milliseconds
+ *       5 began       u48 the first stream sequence to deliver
+ *
+ * The operations of one turn leave in one frame. What waits for them to be durable (replies to acknowledgements that ask
+ * for one) is told then, in order.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Done } from '../../server/io/io.ts';
+import { enlarged } from '../store/buffers.ts';
+import { FrameKind } from '../store/frame.ts';
+import { get32, get48, put32, put48 } from '../store/integers.ts';
+import type { LoggedAsset } from '../store/logged-asset.ts';
+import { StateFile } from '../store/state-file.ts';
+import type { Storage } from '../store/storage.ts';
+import type { ConsumerState } from './consumer-state.ts';
+
+const DELIVERED = 1;
+const SETTLED = 2;
+const PURGED = 3;
+const DEADLINE = 4;
+const BEGAN = 5;
+const OPERATION_BYTES_MAX = 17;
+/** Operations beyond this leave in a frame of their own. */
+const FRAME_BYTES_MAX = 64 * 1024;
+const HEAD_BYTES = 36;
+const ROW_BYTES = 22;
+const EMPTY = Buffer.alloc(0);
+
+export class ConsumerLog implements LoggedAsset {
+  joinedLsn = -1;
+  dirtyLsn = -1;
+  readonly number: number;
+  private readonly storage: Storage;
+  private readonly state: ConsumerState;
+  private readonly file: StateFile;
+  private operations: Buffer = EMPTY;
+  private length = 0;
+  private scheduled = false;
+  private readonly waiting: { lsn: number; done: () => void }[] = [];
+  private turnDone: (() => void)[] = [];
+
+  constructor(storage: Storage, number: number, state: ConsumerState) {
+    this.storage = storage;
+    this.number = number;
+    this.state = state;
+    this.file = new StateFile(storage.files, storage.assetDirectory('consumer', number));
+  }
+
+  began(stream: number): void {
+    this.length = this.putSequence(BEGAN, stream);
+  }
+
+  delivered(stream: number, deliveries: number, deadlineMs: number): void {
+    const at = this.room(DELIVERED);
+    put48(this.operations, at, stream);
+    put32(this.operations, at + 6, deliveries);
+    put48(this.operations, at + 10, deadlineMs);
+    this.length = at + 16;
+  }
+
+  settled(stream: number): void {
+    this.length = this.putSequence(SETTLED, stream);
+  }
+
+  purgedBelow(stream: number): void {
+    this.length = this.putSequence(PURGED, stream);
+  }
+
+  deadline(stream: number, deadlineMs: number): void {
+    const at = this.putSequence(DEADLINE, stream);
+    put48(this.operations, at, deadlineMs);
+    this.length = at + 6;
+  }
+
+  /** Calls back when everything noted so far is durable. */
+  whenDurable(done: () => void): void {
+    this.turnDone.push(done);
+    this.schedule();
+  }
+
+  private putSequence(operation: number, stream: number): number {
+    const at = this.room(operation);
+    put48(this.operations, at, stream);
+    return at + 6;
+  }
+
+  private room(operation: number): number {
+    if (this.length + OPERATION_BYTES_MAX > FRAME_BYTES_MAX) this.append();
+    if (this.length + OPERATION_BYTES_MAX > this.operations.length) {
+      this.operations = enlarged(this.operations, this.length, this.length + OPERATION_BYTES_MAX);
+    }
+    this.operations[this.length] = operation;
+    this.schedule();
+    return this.length + 1;
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    this.storage.files.timers.afterTurn(() => {
+      this.scheduled = false;
+      this.append();
+    });
+  }
+
+  private append(): void {
+    const { log } = this.storage;
+    let lsn = log.durableLsn;
+    if (this.length > 0) {
+      const at = log.begin(this.length);
+      this.operations.copy(log.buffer, at, 0, this.length);
+      lsn = log.end(at + this.length, FrameKind.consumer, this.number, this);
+      this.length = 0;
+    } else if (this.waiting.length > 0) lsn = (this.waiting.at(-1) as { lsn: number }).lsn;
+    for (const done of this.turnDone) this.waiting.push({ lsn, done });
+    this.turnDone = [];
+    this.durable(log.durableLsn);
+  }
+
+  flush(): void {
+    this.append();
+  }
+
+  sealed(): void {
+    // What waits knows its own position.
+  }
+
+  durable(lsn: number): void {
+    const { waiting } = this;
+    let count = 0;
+    while (count < waiting.length && (waiting[count] as { lsn: number }).lsn <= lsn) count++;
+    for (const { done } of waiting.splice(0, count)) done();
+  }
+
+  // ── recovery ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  get checkpointLsn(): number {
+    return this.file.lsn;
+  }
+
+  applyFrame(_kind: number, buffer: Buffer, start: number, end: number): void {
+    const { state } = this;
+    let at = start;
+    while (at < end) {
+      const operation = buffer[at++];
+      const stream = get48(buffer, at);
+      at += 6;
+      if (operation === DELIVERED) {
+        state.delivered(stream, get32(buffer, at), get48(buffer, at + 4));
+        at += 10;
+      } else if (operation === SETTLED) state.settled(stream);
+      else if (operation === PURGED) state.purgedBelow(stream);
+      else if (operation === BEGAN) state.beginAt(stream);
+      else {
+        const row = state.pending.row(stream);
+        if (row >= 0) state.pending.setDeadline(row, get48(buffer, at));
+        at += 6;
+      }
+    }
+  }
+
+  checkpoint(done: Done): void {
+    // Operations of this turn that are not in the log yet are in the state: they go to the log first.
+    this.append();
+    const { log } = this.storage;
+    const lsn = log.nextLsn;
+    const image = encodeState(this.state);
+    this.whenReached(lsn, () => this.file.write(lsn, image, done));
+  }
+
+  /** The state may be written only once what it reflects is durable. */
+  private whenReached(lsn: number, done: () => void): void {
+    this.waiting.push({ lsn, done });
+    this.durable(this.storage.log.durableLsn);
+  }
+
+  /** Takes over the newest checkpoint, if there is one. */
+  recover(): void {
+    const image = this.file.readNow();
+    if (image !== null) decodeState(image, this.state);
+  }
+
+  destroy(): void {
+    this.file.remove();
+  }
+}
+
+function encodeState(state: ConsumerState): Buffer {
+  const { pending, ackFloor } = state;
+  const out = Buffer.alloc(HEAD_BYTES + pending.size * ROW_BYTES);
+  put48(out, 0, state.nextStream);
+  put48(out, 6, state.nextConsumer);
+  put48(out, 12, Math.max(0, ackFloor.stream));
+  put48(out, 18, ackFloor.consumer);
+  put48(out, 24, Math.max(0, state.deliveredStream));
+  put32(out, 30, pending.size);
+  let at = HEAD_BYTES;
+  for (let row = pending.firstRow; row >= 0; row = pending.nextRow(row)) {
+    put48(out, at, pending.sequence(row));
+    put48(out, at + 6, pending.consumerSequence(row));
+    put48(out, at + 12, pending.deadlineMs(row));
+    put32(out, at + 18, pending.deliveryCount(row));
+    at += ROW_BYTES;
+  }
+  return out;
+}
+
+function decodeState(image: Buffer, state: ConsumerState): void {
+  state.nextStream = get48(image, 0);
+  state.nextConsumer = get48(image, 6);
+  state.ackFloor.stream = get48(image, 12);
+  state.ackFloor.consumer = get48(image, 18);
+  state.deliveredStream = get48(image, 24);
+  let at = HEAD_BYTES;
+  for (let rows = get32(image, 30); rows > 0; rows--) {
+    state.pending.add(get48(image, at), get48(image, at + 6), get48(image, at + 12), get32(image, at + 18));
+    at += ROW_BYTES;
+  }
+}

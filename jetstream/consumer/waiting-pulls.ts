@@ -1,0 +1,131 @@
+/**
+ * The pull requests that wait for messages, served in turn. Requests end when they are fulfilled, expire, find nothing
+ * (no wait), or lose their listener; what the requester is told then is a status line on its reply subject.
+ *
+ * Bound: max_waiting requests.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Account } from '../../server/account/account.ts';
+import { Message } from '../../server/protocol/message.ts';
+import type { PullRequest } from './pull-request.ts';
+
+export class WaitingPulls {
+  private readonly account: Account;
+  private readonly limit: number;
+  private requests: PullRequest[] = [];
+  private readonly status = new Message();
+
+  constructor(account: Account, limit: number) {
+    this.account = account;
+    this.limit = limit;
+  }
+
+  get size(): number {
+    return this.requests.length;
+  }
+
+  get isFull(): boolean {
+    return this.requests.length >= this.limit;
+  }
+
+  add(request: PullRequest): void {
+    this.requests.push(request);
+  }
+
+  /** Messages wanted by all requests together. */
+  get wanted(): number {
+    return this.requests.reduce((sum, request) => sum + request.batch, 0);
+  }
+
+  /**
+   * The next request that takes a message of `bytes`; it goes to the end of the queue, or leaves it when that was its last
+   * message. Requests that can't take it are told so and leave.
+   */
+  take(bytes: number, nowMs: number): PullRequest | null {
+    while (this.requests.length > 0) {
+      const request = this.requests.shift() as PullRequest;
+      if (request.expiresAtMs > 0 && request.expiresAtMs <= nowMs) {
+        this.sendStatus(request, '408 Request Timeout', true);
+        continue;
+      }
+      if (request.maxBytes > 0) {
+        if (bytes > request.maxBytes) {
+          this.sendStatus(request, '409 Message Size Exceeds MaxBytes', true);
+          continue;
+        }
+        request.maxBytes -= bytes;
+        if (request.maxBytes === 0) request.batch = 1;
+      }
+      if (!this.account.hasInterest(request.reply)) continue;
+      request.batch--;
+      request.delivered++;
+      if (request.batch > 0) this.requests.push(request);
+      if (request.heartbeatMs > 0) request.nextHeartbeatMs = nowMs + request.heartbeatMs;
+      return request;
+    }
+    return null;
+  }
+
+  /** The request did not take its message of `bytes` after all: it is the next one again. */
+  putBack(request: PullRequest, bytes: number): void {
+    if (request.batch > 0) this.requests.splice(this.requests.indexOf(request), 1);
+    request.batch++;
+    request.delivered--;
+    if (request.maxBytes > 0) request.maxBytes += bytes;
+    this.requests.unshift(request);
+  }
+
+  /**
+   * Ends the requests that are over and sends heartbeats; `atEnd`: there is nothing to deliver at present, so requests
+   * that don't wait end too. The monotonic time of the next thing to do, 0 when there is none.
+   */
+  review(nowMs: number, atEnd: boolean, heartbeat: string): number {
+    let next = 0;
+    this.requests = this.requests.filter((request) => {
+      if (!this.isStillWaiting(request, nowMs, atEnd)) return false;
+      if (request.nextHeartbeatMs > 0 && request.nextHeartbeatMs <= nowMs) {
+        this.send(request.reply, heartbeat);
+        request.nextHeartbeatMs = nowMs + request.heartbeatMs;
+      }
+      for (const due of [request.nextHeartbeatMs, request.expiresAtMs])
+        if (due > 0 && (next === 0 || due < next)) next = due;
+      return true;
+    });
+    return next;
+  }
+
+  private isStillWaiting(request: PullRequest, nowMs: number, atEnd: boolean): boolean {
+    if (request.expiresAtMs > 0 && request.expiresAtMs <= nowMs) {
+      this.sendStatus(request, '408 Request Timeout', true);
+      return false;
+    }
+    if (atEnd && request.noWait && (request.expiresAtMs === 0 || request.delivered > 0)) {
+      this.sendStatus(request, '404 No Messages', false);
+      return false;
+    }
+    return this.account.hasInterest(request.reply);
+  }
+
+  /** Ends every request with this status. */
+  endAll(status: string): void {
+    for (const request of this.requests) this.sendStatus(request, status, false);
+    this.requests = [];
+  }
+
+  sendStatus(request: PullRequest, status: string, withPending: boolean): void {
+    const pending = withPending
+      ? `Nats-Pending-Messages: ${request.batch}\r\nNats-Pending-Bytes: ${request.maxBytes}\r\n`
+      : '';
+    this.send(request.reply, `${status}\r\n${pending}`);
+  }
+
+  /** Sends `NATS/1.0 <lines>`; each line ends with CR LF. */
+  send(reply: Buffer, lines: string): void {
+    const body = Buffer.from(`NATS/1.0 ${lines}\r\n`, 'latin1');
+    const { status } = this;
+    status.setSubject(reply, 0, reply.length);
+    status.setBody(body, 0, body.length, body.length);
+    this.account.route(status);
+  }
+}

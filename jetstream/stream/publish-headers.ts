@@ -1,0 +1,92 @@
+/**
+ * The headers of a published message that mean something to a stream, found in one pass over the header block. Names are
+ * compared byte by byte, as nats-server does: `nats-msg-id` is somebody else's header.
+ *
+ * Source: docs.nats.io JetStream headers; ADR-22, 37, 43, 49, 50, 51.
+ */
+
+import type { Buffer } from 'node:buffer';
+
+const CR = 13;
+const LF = 10;
+const COLON = 58;
+const SPACE = 32;
+const TAB = 9;
+/** All names begin with `Nats-`; the first byte is asked before anything else. */
+const FIRST_BYTE = 0x4e;
+const PREFIX = 'Nats-';
+
+/** Values as they came, `null` for what is absent. The first of several lines with a name counts. */
+export class PublishHeaders {
+  messageId: string | null = null;
+  expectedStream: string | null = null;
+  expectedLastSequence: string | null = null;
+  expectedLastSubjectSequence: string | null = null;
+  expectedLastSubjectSequenceSubject: string | null = null;
+  expectedLastMessageId: string | null = null;
+  rollup: string | null = null;
+  ttl: string | null = null;
+  increment: string | null = null;
+  batchId: string | null = null;
+  schedule: string | null = null;
+  streamSource: string | null = null;
+
+  /** Reads the header block `buffer[start, end)`. */
+  read(buffer: Buffer, start: number, end: number): void {
+    this.clear();
+    // The first line is the version.
+    let at = lineEnd(buffer, start, end) + 1;
+    while (at < end) {
+      const eol = lineEnd(buffer, at, end);
+      if (buffer[at] === FIRST_BYTE) this.readLine(buffer, at, eol);
+      at = eol + 1;
+    }
+  }
+
+  private readLine(buffer: Buffer, start: number, end: number): void {
+    let colon = start;
+    while (colon < end && buffer[colon] !== COLON) colon++;
+    if (colon === end) return;
+    const name = buffer.toString('latin1', start, colon);
+    if (!name.startsWith(PREFIX)) return;
+    const field = FIELDS.get(name);
+    if (field === undefined || this[field] !== null) return;
+    let from = colon + 1;
+    let to = end;
+    while (from < to && isBlank(buffer[from] as number)) from++;
+    while (to > from && (buffer[to - 1] === CR || isBlank(buffer[to - 1] as number))) to--;
+    this[field] = buffer.toString('latin1', from, to);
+  }
+
+  private clear(): void {
+    for (const field of FIELDS.values()) this[field] = null;
+  }
+}
+
+type Field = Exclude<keyof PublishHeaders, 'read'>;
+
+const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
+  ['Nats-Msg-Id', 'messageId'],
+  ['Nats-Expected-Stream', 'expectedStream'],
+  ['Nats-Expected-Last-Sequence', 'expectedLastSequence'],
+  ['Nats-Expected-Last-Subject-Sequence', 'expectedLastSubjectSequence'],
+  ['Nats-Expected-Last-Subject-Sequence-Subject', 'expectedLastSubjectSequenceSubject'],
+  ['Nats-Expected-Last-Msg-Id', 'expectedLastMessageId'],
+  ['Nats-Rollup', 'rollup'],
+  ['Nats-TTL', 'ttl'],
+  ['Nats-Incr', 'increment'],
+  ['Nats-Batch-Id', 'batchId'],
+  ['Nats-Schedule', 'schedule'],
+  ['Nats-Stream-Source', 'streamSource'],
+]);
+
+/** Offset of the line's LF, or `end`. */
+function lineEnd(buffer: Buffer, start: number, end: number): number {
+  let i = start;
+  while (i < end && buffer[i] !== LF) i++;
+  return i;
+}
+
+function isBlank(c: number): boolean {
+  return c === SPACE || c === TAB;
+}

@@ -1,0 +1,32 @@
+/** What a stream and its consumers need of the server they belong to. */
+
+import type { Account } from '../../server/account/account.ts';
+import type { Io } from '../../server/io/io.ts';
+import type { Log } from '../../server/io/log.ts';
+import type { Storage } from '../store/storage.ts';
+
+/** Bytes that all streams of one kind of storage hold together. */
+export interface StorageUse {
+  bytes: number;
+  /** What they may hold. */
+  readonly bytesMax: number;
+}
+
+export interface StreamHost {
+  readonly io: Io;
+  readonly log: Log;
+  readonly serverName: string;
+  /** Empty: none. */
+  readonly domain: string;
+  /** `null` while there is nothing on disk: only memory streams. */
+  readonly storage: Storage;
+  readonly fileUse: StorageUse;
+  readonly memoryUse: StorageUse;
+  readonly maxBufferedBytes: number;
+  readonly maxBufferedMessages: number;
+}
+
+export interface StreamOwner {
+  readonly account: Account;
+  readonly host: StreamHost;
+}

@@ -1,0 +1,291 @@
+/**
+ * One stream: a sink for its subjects, the store behind it, and what waits until messages are durable.
+ *
+ *     message ─► PublishCheck ─► store.append ─► PendingAcks        (at once)
+ *     store: visible up to N ─► acknowledgements leave, consumers look, the age limit wakes up
+ *
+ * What a publisher is told, and what consumers see, is only what is durable.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Account } from '../../server/account/account.ts';
+import type { Timer } from '../../server/io/io.ts';
+import { encode } from '../../server/protocol/go-json.ts';
+import { Message } from '../../server/protocol/message.ts';
+import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
+import { writeNumber } from '../../server/protocol/message-encoder.ts';
+import type { Sink, SinkKind } from '../../server/ports.ts';
+import { Subscription } from '../../server/subject/subscription.ts';
+import { type ApiError, ApiErrors, errorJson } from '../errors.ts';
+import { FileStore, type StoreExtension } from '../store/file-store.ts';
+import { MemoryStore } from '../store/memory-store.ts';
+import type { RecordView } from '../store/record.ts';
+import type { MessageStore, StoreListener, Time } from '../store/store.ts';
+import { AgeLimit } from './age-limit.ts';
+import { DedupWindow } from './dedup-window.ts';
+import { PendingAcks } from './pending-acks.ts';
+import { PublishCheck } from './publish-check.ts';
+import { StreamClock } from './stream-clock.ts';
+import type { StreamConfig } from './stream-config.ts';
+import type { StorageUse, StreamHost } from './stream-host.ts';
+
+const ACK_BYTES_MAX = 1024;
+const EXPIRE_IDS_PER_TURN = 1000;
+const EXPIRE_IDS_MS_MIN = 100;
+const CRLF = '\r\n';
+
+/** A consumer, as far as its stream deals with it. */
+export interface StreamObserver {
+  /** The messages with these sequences became visible. */
+  stored(fromSequence: number, toSequence: number): void;
+  removed(sequence: number, subject: number): void;
+  purged(belowSequence: number): void;
+}
+
+export class Stream implements Sink, StoreListener, StoreExtension {
+  readonly sinkKind: SinkKind = 'internal';
+  readonly number: number;
+  readonly account: Account;
+  readonly host: StreamHost;
+  readonly created: string;
+  readonly store: MessageStore;
+  readonly observers: Set<StreamObserver> = new Set();
+  config: StreamConfig;
+
+  private readonly clock: StreamClock;
+  private readonly dedup = new DedupWindow();
+  private readonly check: PublishCheck;
+  private readonly acks = new PendingAcks();
+  private readonly age: AgeLimit;
+  private readonly use: StorageUse;
+  private useBytes = 0;
+  private subscriptions: Subscription[] = [];
+  private readonly ack = new Message();
+  private readonly ackBuffer: Buffer;
+  private readonly ackPrefix: Buffer;
+  private readonly sendAck = this.sendPublishAck.bind(this);
+  private idTimer: Timer | null = null;
+  private isStopped = false;
+
+  constructor(number: number, account: Account, host: StreamHost, config: StreamConfig, created: string) {
+    this.number = number;
+    this.account = account;
+    this.host = host;
+    this.config = config;
+    this.created = created;
+    this.clock = new StreamClock(host.io.clock);
+    const isFile = config.storage === 'file';
+    this.use = isFile ? host.fileUse : host.memoryUse;
+    const firstSequence = Math.max(1, config.firstSeq);
+    this.store = isFile
+      ? new FileStore(host.storage, number, host.storage.assetDirectory('stream', number), this, this, firstSequence)
+      : new MemoryStore(host.io.timers, this, firstSequence);
+    this.check = new PublishCheck(this.store, this.dedup, () => host.io.clock.wallMs());
+    this.age = new AgeLimit(host.io, this.store, 0);
+    this.ackBuffer = Buffer.alloc(ACK_BYTES_MAX);
+    const head = encode(host.domain === '' ? { stream: config.name } : { stream: config.name, domain: host.domain });
+    this.ackPrefix = Buffer.from(`${head.slice(0, -1)},"seq":`, 'latin1');
+    if (this.store instanceof FileStore) {
+      this.store.onReadError = (sequence, error) => this.readFailed(sequence, error);
+    }
+    this.applyLimits();
+  }
+
+  get name(): string {
+    return this.config.name;
+  }
+
+  // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Begins to take messages. */
+  start(): void {
+    this.subscribeAll();
+    this.age.messagesChanged();
+    this.expireIds();
+  }
+
+  update(config: StreamConfig): void {
+    this.config = config;
+    this.unsubscribeAll();
+    this.subscribeAll();
+    this.applyLimits();
+  }
+
+  /** Takes no more messages; what is stored stays. */
+  stop(): void {
+    this.isStopped = true;
+    this.unsubscribeAll();
+    this.age.stop();
+    this.idTimer?.cancel();
+  }
+
+  /** Removes the stream and everything in it. */
+  destroy(done: () => void): void {
+    this.stop();
+    this.use.bytes -= this.useBytes;
+    this.useBytes = 0;
+    this.store.destroy(done);
+  }
+
+  private applyLimits(): void {
+    const { maxMsgs, maxBytes, maxMsgsPerSubject, discard } = this.config;
+    const evicts = discard === 'old';
+    this.store.setLimits({
+      maxMessages: evicts ? Math.max(0, maxMsgs) : 0,
+      maxBytes: evicts ? Math.max(0, maxBytes) : 0,
+      maxMessagesPerSubject: Math.max(0, maxMsgsPerSubject),
+    });
+    this.age.setMaxAge(millisecondsOf(this.config.maxAgeNs));
+  }
+
+  private subscribeAll(): void {
+    for (const subject of this.config.subjects) {
+      const subscription = new Subscription(this, subject, '', '');
+      this.subscriptions.push(subscription);
+      this.account.subscribe(subscription);
+    }
+  }
+
+  private unsubscribeAll(): void {
+    for (const subscription of this.subscriptions) this.account.unsubscribe(subscription);
+    this.subscriptions = [];
+  }
+
+  // ── publishing ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  deliver(_subscription: Subscription, message: Message): boolean {
+    if (this.isStopped) return false;
+    const wantsAck = !this.config.noAck && message.replyEnd > message.replyStart;
+    const error = this.intakeError() ?? this.check.check(message, this.config);
+    if (error !== null) {
+      if (wantsAck) this.sendError(message, error);
+      return true;
+    }
+    const { duplicateOf } = this.check;
+    const sequence = duplicateOf > 0 ? duplicateOf : this.append(message);
+    if (wantsAck) {
+      const gate = this.store.appendedSequence;
+      this.acks.add(gate, sequence, duplicateOf > 0, message.reply, message.replyStart, message.replyEnd);
+      if (gate <= this.store.lastSequence) this.acks.release(gate, this.sendAck);
+    }
+    return true;
+  }
+
+  private append(message: Message): number {
+    const time = this.clock.next();
+    const sequence = this.store.append(message, time);
+    this.check.stored(message, sequence, timeMs(time), this.config.duplicateWindowNs !== 0);
+    if (this.dedup.size > 0 && this.idTimer === null) this.expireIds();
+    return sequence;
+  }
+
+  /** Why no message at all can be taken now. */
+  private intakeError(): ApiError | null {
+    const { host, use } = this;
+    if (use.bytes > use.bytesMax) return ApiErrors.insufficientResources;
+    if (this.config.storage !== 'file') return null;
+    const { log, files } = host.storage;
+    if (!log.acceptsMessages || files.writeError !== null) return ApiErrors.storageResourcesExceeded;
+    const pending = this.store.appendedSequence - this.store.lastSequence;
+    const tooMany = pending > host.maxBufferedMessages || log.pendingBytes > host.maxBufferedBytes;
+    return tooMany ? ApiErrors.tooManyRequests : null;
+  }
+
+  private sendPublishAck(reply: Buffer, start: number, end: number, sequence: number, isDuplicate: boolean): void {
+    const { ack, ackBuffer, ackPrefix } = this;
+    // The size is written in front once it is known: room for three digits and a line end.
+    const bodyStart = 8;
+    let w = bodyStart + ackPrefix.copy(ackBuffer, bodyStart);
+    w = writeNumber(ackBuffer, w, sequence);
+    w += ackBuffer.write(isDuplicate ? ',"duplicate":true}' : '}', w, 'latin1');
+    ack.setSubject(reply, start, end);
+    ack.setBody(ackBuffer, bodyStart, bodyStart, w);
+    const size = String(w - bodyStart);
+    ackBuffer.write(CRLF, w, 'latin1');
+    ackBuffer.write(`${size}${CRLF}`, bodyStart - size.length - 2, 'latin1');
+    ack.tailStart = bodyStart - size.length - 2;
+    this.account.route(ack);
+  }
+
+  private sendError(message: Message, error: ApiError): void {
+    const body = Buffer.from(encode({ error: errorJson(error), stream: this.name, seq: 0 }), 'latin1');
+    const reply = new Message();
+    reply.setSubject(message.reply, message.replyStart, message.replyEnd);
+    reply.setBody(body, 0, 0, body.length);
+    this.account.route(reply);
+  }
+
+  /** Calls back when everything that was asked of the store so far is durable. */
+  whenDurable(done: () => void): void {
+    if (this.store instanceof FileStore) this.store.whenDurable(done);
+    else done();
+  }
+
+  // ── what the store says ──────────────────────────────────────────────────────────────────────────────────────────
+
+  stored(fromSequence: number, toSequence: number): void {
+    this.countUse();
+    this.acks.release(toSequence, this.sendAck);
+    for (const observer of this.observers) observer.stored(fromSequence, toSequence);
+    this.age.messagesChanged();
+  }
+
+  removed(sequence: number, subject: number): void {
+    this.countUse();
+    for (const observer of this.observers) observer.removed(sequence, subject);
+  }
+
+  purged(belowSequence: number): void {
+    this.countUse();
+    for (const observer of this.observers) observer.purged(belowSequence);
+  }
+
+  private countUse(): void {
+    this.use.bytes += this.store.bytes - this.useBytes;
+    this.useBytes = this.store.bytes;
+  }
+
+  private readFailed(sequence: number, error: Error): void {
+    this.host.log.error(
+      `Error reading message ${sequence} of stream '${this.account.name} > ${this.name}': ${error.message}`,
+    );
+  }
+
+  // ── the stream's part of a checkpoint ────────────────────────────────────────────────────────────────────────────
+
+  encode(lastSequence: number): Buffer {
+    return this.dedup.encode(lastSequence);
+  }
+
+  decode(encoded: Buffer): void {
+    this.dedup.decode(encoded);
+  }
+
+  replayed(record: RecordView): void {
+    const { seconds, nanoseconds, sequence } = record;
+    this.clock.notBefore({ seconds, nanoseconds });
+    if (record.payloadStart === record.bodyStart) return;
+    const { headers } = this.check;
+    headers.read(record.buffer, record.bodyStart, record.payloadStart);
+    const id = headers.messageId;
+    if (id === null || id === '') return;
+    this.dedup.add(id, sequence, timeMs({ seconds, nanoseconds }));
+    this.check.lastMessageId = id;
+  }
+
+  // ── the duplicate window ─────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Forgets ids that are too old, and comes back when more will be. */
+  private expireIds(): void {
+    this.idTimer = null;
+    const { clock, timers } = this.host.io;
+    const windowMs = millisecondsOf(this.config.duplicateWindowNs);
+    const more = this.dedup.expire(clock.wallMs() - windowMs, EXPIRE_IDS_PER_TURN);
+    if (this.isStopped || this.dedup.size === 0) return;
+    this.idTimer = timers.after(more ? 1 : Math.max(EXPIRE_IDS_MS_MIN, windowMs / 10), () => this.expireIds());
+  }
+}
+
+function timeMs(time: Time): number {
+  return time.seconds * 1000 + Math.floor(time.nanoseconds / 1e6);
+}

@@ -1,0 +1,100 @@
+/** How a server starts its JetStream: where it stores, how much it may hold, and what the log says about it. */
+
+import { JetStream } from '../jetstream/api/jetstream.ts';
+import type { StorageLimits } from '../jetstream/api/jetstream.ts';
+import { StoreError } from '../jetstream/store/store-directory.ts';
+import type { Account } from './account/account.ts';
+import type { ServerOptions } from './config/options.ts';
+import type { Io } from './io/io.ts';
+import type { Log } from './io/log.ts';
+import { API_LEVEL } from './protocol/version.ts';
+import { StartError } from './start-error.ts';
+
+/** Part of the memory and of the free disk that streams may take unless the configuration says otherwise. */
+const SHARE = 0.75;
+const DISK_BYTES_FALLBACK = 1e12;
+
+interface Site {
+  readonly io: Io;
+  readonly log: Log;
+  readonly name: string;
+  readonly options: ServerOptions;
+  readonly globalAccount: Account;
+}
+
+/** Claims the store. Throws a `StartError` when that is not possible; nothing was touched then. */
+export function makeJetStream(site: Site): JetStream {
+  const { io, log, options } = site;
+  const { storeDirectory } = options.jetstream;
+  const directory = storeDirectory ?? `${io.host.temporaryDirectory}/nats/jetstream`;
+  try {
+    const accounts = [site.globalAccount];
+    return new JetStream(
+      { io, log, serverName: site.name, accounts },
+      options.jetstream,
+      directory,
+      limitsOf(site, directory),
+    );
+  } catch (error) {
+    if (error instanceof StoreError) throw new StartError(`Can't start JetStream: ${error.message}`, error);
+    throw error;
+  }
+}
+
+/** Brings everything stored back, with the lines about it that tools look for. */
+export function startJetStream(site: Site, jetstream: JetStream, done: () => void): void {
+  const { io, log, options } = site;
+  const startedMs = io.clock.monotonicMs();
+  log.notice('Starting JetStream');
+  log.notice('---------------- JETSTREAM ----------------');
+  log.notice(`  Strict:          ${options.jetstream.isStrict}`);
+  log.notice(`  Max Memory:      ${friendlyBytes(jetstream.memoryUse.bytesMax)}`);
+  log.notice(`  Max Storage:     ${friendlyBytes(jetstream.fileUse.bytesMax)}`);
+  log.notice(`  Store Directory: "${jetstream.storage.directory}"`);
+  log.notice(`  API Level:       ${API_LEVEL}`);
+  if (jetstream.domain !== '') log.notice(`  Domain:          ${jetstream.domain}`);
+  log.notice('-------------------------------------------');
+  jetstream.start(() => {
+    const { damagedBytes, movedAside } = jetstream.storage.report;
+    if (damagedBytes > 0) log.error(`${damagedBytes} bytes of the commit log are damaged; what they held is lost`);
+    for (const path of movedAside) log.error(`${path} can't be explained and was moved aside`);
+    for (const { account, streams } of jetstream.accounts.values()) {
+      for (const { stream } of streams.values()) {
+        log.notice(`  Restored ${stream.store.messages} messages for stream '${account.name} > ${stream.name}'`);
+      }
+    }
+    log.notice(`Took ${(io.clock.monotonicMs() - startedMs).toFixed(3)}ms to start JetStream`);
+    done();
+  });
+}
+
+function limitsOf({ io, options }: Site, directory: string): StorageLimits {
+  const { maxMemoryBytes, maxFileBytes } = options.jetstream;
+  return {
+    memoryBytes: maxMemoryBytes ?? Math.floor(io.host.memoryLimitBytes() * SHARE),
+    fileBytes: maxFileBytes ?? Math.floor(freeBytes(io, directory) * SHARE),
+  };
+}
+
+/** Free bytes where the store is, or will be. */
+function freeBytes(io: Io, directory: string): number {
+  let path = directory;
+  while (io.disk.statusNow(path) === null) {
+    const parent = path.slice(0, Math.max(1, path.lastIndexOf('/')));
+    if (parent === path) return DISK_BYTES_FALLBACK;
+    path = parent;
+  }
+  return io.disk.freeBytesNow(path);
+}
+
+/** `17.66 GB`, in powers of 1024 as nats-server shows them. */
+function friendlyBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  let value = bytes;
+  let unit = -1;
+  while (value >= 1024 && unit < 5) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value.toFixed(2)} ${'KMGTPE'[unit]}B`;
+}

@@ -16,10 +16,10 @@ import { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { RecordView } from '../store/record.ts';
-import { LOADING, NONE } from '../store/store.ts';
-import type { Stream, StreamObserver } from '../stream/stream.ts';
+import { LOADING, NONE, type StoreListener } from '../store/store.ts';
 import { AckSubject, copySubject } from './ack-subject.ts';
 import { Acknowledgements } from './acknowledgements.ts';
+import type { ConsumedStream } from './consumed-stream.ts';
 import { type ConsumerConfig, durationText } from './consumer-config.ts';
 import { ConsumerLog } from './consumer-log.ts';
 import { CallbackSink } from './consumer-sinks.ts';
@@ -34,9 +34,9 @@ const DELIVER_PER_TURN = 256;
 const CONGESTED_RETRY_MS = 2;
 const NOTHING = Buffer.alloc(0);
 
-export class Consumer implements StreamObserver {
+export class Consumer implements StoreListener {
   readonly number: number;
-  readonly stream: Stream;
+  readonly stream: ConsumedStream;
   readonly created: string;
   readonly state: ConsumerState;
   /** `null` for a consumer that lives in memory. */
@@ -63,7 +63,7 @@ export class Consumer implements StreamObserver {
   private readonly acknowledgements: Acknowledgements;
   private readonly inactivity: Inactivity;
 
-  constructor(number: number, stream: Stream, config: ConsumerConfig, created: string, isLogged: boolean) {
+  constructor(number: number, stream: ConsumedStream, config: ConsumerConfig, created: string, isLogged: boolean) {
     this.number = number;
     this.stream = stream;
     this.config = config;

@@ -34,14 +34,6 @@ const EXPIRE_IDS_PER_TURN = 1000;
 const EXPIRE_IDS_MS_MIN = 100;
 const CRLF = '\r\n';
 
-/** A consumer, as far as its stream deals with it. */
-export interface StreamObserver {
-  /** The messages with these sequences became visible. */
-  stored(fromSequence: number, toSequence: number): void;
-  removed(sequence: number, subject: number): void;
-  purged(belowSequence: number): void;
-}
-
 export class Stream implements Sink, StoreListener, StoreExtension {
   readonly sinkKind: SinkKind = 'internal';
   readonly number: number;
@@ -49,7 +41,8 @@ export class Stream implements Sink, StoreListener, StoreExtension {
   readonly host: StreamHost;
   readonly created: string;
   readonly store: MessageStore;
-  readonly observers: Set<StreamObserver> = new Set();
+  /** Consumers: they hear what becomes visible and what goes. */
+  readonly observers: Set<StoreListener> = new Set();
   config: StreamConfig;
 
   private readonly clock: StreamClock;

@@ -22,6 +22,8 @@ const recordCodec: readonly string[] = ['frame', 'record', 'integers', 'crc32'].
 const rows: readonly Row[] = [
   { rooms: ['server/main.ts', 'server/index.ts'] },
   { rooms: ['server/server.ts'] },
+  { rooms: ['server/jetstream-start.ts'] },
+  { rooms: ['server/start-error.ts'] },
   { rooms: ['server/monitor', 'server/system'] },
   { rooms: ['jetstream/cluster'] },
   { rooms: ['jetstream/api'] },

@@ -23,6 +23,7 @@ export interface MonitorSource {
   /** Monotonic milliseconds. */
   readonly startMonotonicMs: number;
   readonly info: Readonly<ServerInfo>;
+  readonly authRequired: boolean;
   /** Clients can connect: it is neither still starting nor draining. */
   readonly isListening: boolean;
 

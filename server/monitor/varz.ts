@@ -53,7 +53,8 @@ function identity(source: MonitorSource): object {
     go: info.go,
     host: info.host,
     port: info.port,
-    auth_required: info.auth_required,
+    // Also where clients without credentials become some user, which an INFO does not announce.
+    auth_required: source.authRequired || undefined,
   };
 }
 

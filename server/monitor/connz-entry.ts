@@ -1,8 +1,8 @@
 /**
  * One connection on its way into the list of /connz: what is looked at to choose and sort it, and to write its row.
  *
- * The facts of an open connection are taken once, when they are first needed, so that a row shows the values it was
- * sorted by. One that was open when the list was begun is listed as open.
+ * The facts of an open connection are frozen to sort by them, so that a row shows the values it was sorted by; otherwise
+ * they are taken when the row is written. One that was open when the list was begun is listed as open.
  */
 
 import type { ClosedConnection } from '../connection/closed-connections.ts';
@@ -24,6 +24,8 @@ export interface ConnzEntry {
   readonly user: string;
   readonly facts: ConnectionFacts;
   readonly isClosed: boolean;
+  /** From now on the facts stay as they are. */
+  freeze(): void;
   subscriptions(): Iterable<ListedSubscription>;
 }
 
@@ -47,8 +49,11 @@ export class OpenEntry implements ConnzEntry {
   }
 
   get facts(): ConnectionFacts {
+    return this.taken ?? this.take();
+  }
+
+  freeze(): void {
     this.taken ??= this.take();
-    return this.taken;
   }
 
   subscriptions(): Iterable<ListedSubscription> {
@@ -77,6 +82,10 @@ export class ClosedEntry implements ConnzEntry {
 
   get user(): string {
     return this.facts.user;
+  }
+
+  freeze(): void {
+    // They are what is remembered.
   }
 
   subscriptions(): Iterable<ListedSubscription> {

@@ -30,14 +30,14 @@ interface Choice {
   readonly entries: readonly ConnzEntry[];
 }
 
-export function connz(query: Query, { source, requests }: MonitorContext): Answer {
+export function connz(query: Query, { source, requests, listBytesMax }: MonitorContext): Answer {
   const parameters = readConnzRequest(query);
   requests.count('/connz');
   const request: ConnzRequest = { ...parameters, order: readSortOrder(query, parameters.wantsOpen) };
-  return list(request, source);
+  return list(request, source, new IndentedJson(listBytesMax));
 }
 
-function* list(request: ConnzRequest, source: MonitorSource): Generator<void, HttpResponse> {
+function* list(request: ConnzRequest, source: MonitorSource, json: IndentedJson): Generator<void, HttpResponse> {
   const { offset, limit, account, withUser } = request;
   const { clock } = source.io;
   const now: Now = { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
@@ -46,9 +46,8 @@ function* list(request: ConnzRequest, source: MonitorSource): Generator<void, Ht
   const sorted = yield* sort(choice.entries, request, now.monotonicMs);
   // Beyond what numbers hold exactly there is no page anyway.
   const page = sorted.slice(Number(offset), Number(offset + limit));
-  const json = new IndentedJson();
   json.beginObject();
-  json.members({
+  json.exactMembers({
     // For an account it doesn't know nats-server answers without looking at itself.
     server_id: isKnown ? source.id : '',
     now: momentText(now.wallMs),
@@ -80,9 +79,8 @@ function* sort(
   nowMs: number,
 ): Generator<void, readonly ConnzEntry[]> {
   if (order.isById) return yield* sortSliced(entries, (a, b) => a.id - b.id);
-  // All facts first: comparing must not make the first look take long.
   for (let i = 0; i < entries.length; i++) {
-    void (entries[i] as ConnzEntry).facts;
+    (entries[i] as ConnzEntry).freeze();
     if (i % STEP === 0) yield;
   }
   return yield* sortSliced(entries, (a, b) => order.compare(a.facts, b.facts, nowMs));

@@ -16,6 +16,8 @@ export interface MonitorContext {
   readonly source: MonitorSource;
   readonly requests: RequestCounts;
   readonly cpu: CpuUsage;
+  /** A list may be so long. */
+  readonly listBytesMax: number;
 }
 
 export interface Endpoint {

@@ -11,10 +11,9 @@
  * Text becomes bytes every PIECE_CHARACTERS. Bound: whoever writes a list stops when `isOverfull`.
  */
 
-import { jsonText } from './json-text.ts';
+import { exactJsonText, jsonText } from './json-text.ts';
 
 const PIECE_CHARACTERS = 65_536;
-const BYTES_MAX = 64 * 1024 * 1024;
 
 export class IndentedJson {
   private text = '';
@@ -26,13 +25,13 @@ export class IndentedJson {
   private indent = '\n';
   private isEmpty = true;
 
-  constructor(bytesMax: number = BYTES_MAX) {
+  constructor(bytesMax: number = Number.POSITIVE_INFINITY) {
     this.bytesMax = bytesMax;
   }
 
   /** More has been written than one document may have. */
   get isOverfull(): boolean {
-    return this.pieceBytes > this.bytesMax;
+    return this.pieceBytes + this.text.length > this.bytesMax;
   }
 
   /** Opens an object: a member if it has a name, else an element or the document itself. */
@@ -53,19 +52,24 @@ export class IndentedJson {
     if (this.text.length >= PIECE_CHARACTERS) this.cut();
   }
 
-  /** A member of the open object; without a value, nothing. */
+  /** A member of the open object. */
   member(name: string, value: unknown): void {
-    if (value !== undefined) this.put(name, this.indented(value));
+    this.put(name, jsonText(value, 2).replaceAll('\n', this.indent));
   }
 
+  /** An element of the open array. */
   element(value: unknown): void {
-    this.put(null, this.indented(value));
+    this.put(null, jsonText(value, 2).replaceAll('\n', this.indent));
   }
 
-  /** All members of `values`, as members of the open object. */
+  /** All members of `values`, as members of the open object. They hold no bigint. */
   members(values: object): void {
-    const inner = this.indented(values, this.indent.slice(0, -2)).slice(1, -1).trim();
-    if (inner !== '') this.put(null, inner);
+    this.putMembers(jsonText(values, 2));
+  }
+
+  /** The same of values that may hold bigints. */
+  exactMembers(values: object): void {
+    this.putMembers(exactJsonText(values, 2));
   }
 
   /** The document, for one that is short. */
@@ -101,8 +105,11 @@ export class IndentedJson {
     if (this.text.length >= PIECE_CHARACTERS) this.cut();
   }
 
-  private indented(value: unknown, indent: string = this.indent): string {
-    return jsonText(value, 2).replaceAll('\n', indent);
+  /** `object` is an object's text, indented by two. */
+  private putMembers(object: string): void {
+    // Between the braces, and without the indentation that `put` gives the first one.
+    const inner = object.slice(4, -2);
+    if (inner !== '') this.put(null, inner.replaceAll('\n', this.indent.slice(0, -2)));
   }
 
   private cut(): void {

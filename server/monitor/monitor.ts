@@ -7,7 +7,7 @@
  *
  * Lists are written one after the other, so that many observers cost the data plane no more than one does, and memory
  * not much more. Bounds: LISTS_WAITING_MAX wait for their turn, further ones get a 503; the length of one
- * (IndentedJson).
+ * (LIST_BYTES_MAX), beyond which it is a 503 too.
  */
 
 import { posix } from 'node:path';
@@ -26,6 +26,7 @@ import { subsz } from './subsz.ts';
 import { varz } from './varz.ts';
 
 const LISTS_WAITING_MAX = 64;
+const LIST_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Why there is no monitoring. */
 export interface ListenProblem {
@@ -54,8 +55,8 @@ export class Monitor {
   private readonly waiting: { readonly list: List; readonly respond: Respond }[] = [];
   private isListing = false;
 
-  constructor(source: MonitorSource) {
-    this.context = { source, requests: new RequestCounts(), cpu: new CpuUsage(source.io) };
+  constructor(source: MonitorSource, listBytesMax: number = LIST_BYTES_MAX) {
+    this.context = { source, requests: new RequestCounts(), cpu: new CpuUsage(source.io), listBytesMax };
     for (const { path, answer } of ENDPOINTS) this.endpoints.set(this.pathOf(path), answer);
     const { requests } = this.context;
     this.endpoints.set(this.pathOf('/'), () => {

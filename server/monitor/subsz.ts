@@ -42,7 +42,7 @@ interface Page {
   readonly rows: object[];
 }
 
-export function subsz(query: Query, { source, requests }: MonitorContext): Answer {
+export function subsz(query: Query, { source, requests, listBytesMax }: MonitorContext): Answer {
   requests.count('/subsz');
   const withList = query.boolean('subs');
   const offset = query.integer('offset');
@@ -58,10 +58,10 @@ export function subsz(query: Query, { source, requests }: MonitorContext): Answe
     test: textAsBytes(test),
     account: query.text('acc'),
   };
-  return answer(request, source);
+  return answer(request, source, new IndentedJson(listBytesMax));
 }
 
-function* answer(request: SubszRequest, source: MonitorSource): Generator<void, HttpResponse> {
+function* answer(request: SubszRequest, source: MonitorSource, json: IndentedJson): Generator<void, HttpResponse> {
   const nowMs = source.io.clock.wallMs();
   const accounts = [...source.accounts.values()].filter(
     ({ name }) => request.account === '' || name === request.account,
@@ -73,10 +73,9 @@ function* answer(request: SubszRequest, source: MonitorSource): Generator<void, 
   }
   const page: Page = { total: 0, rows: [] };
   if (request.withList) for (const account of accounts) yield* listAccount(account, request, page);
-  const json = new IndentedJson();
   json.beginObject();
   json.members({ server_id: source.id, now: momentText(nowMs), ...sumOf(statistics) });
-  json.members({ total: page.total, offset: request.offset, limit: request.limit });
+  json.exactMembers({ total: page.total, offset: request.offset, limit: request.limit });
   if (page.rows.length > 0) yield* writeRows(page.rows, json);
   json.end();
   return json.isOverfull ? overfullResponse() : jsonResponse(200, yield* json.bytes());

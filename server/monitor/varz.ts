@@ -32,8 +32,8 @@ export function varz(_query: Query, context: MonitorContext): HttpResponse {
   const json = new IndentedJson();
   json.beginObject();
   json.members(identity(source));
-  json.members(configuredLimits(source.options));
-  json.members(parts(source));
+  json.exactMembers(configuredLimits(source.options));
+  json.exactMembers(parts(source));
   json.members(present(context));
   json.members(connectionCounts(source));
   json.members(requestsAndConfig(context));

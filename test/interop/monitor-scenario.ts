@@ -32,7 +32,7 @@ export interface RequestOptions {
 export type Json = Readonly<Record<string, unknown>>;
 
 /** Beside `listen`, which the test helpers set. */
-export const CONFIG = `
+const CONFIG = `
   http: "127.0.0.1:-1"
   server_name: observed
   max_payload: 100KB

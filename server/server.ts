@@ -30,6 +30,7 @@ import { makeJetStream, startJetStream } from './jetstream-start.ts';
 import type { Log } from './io/log.ts';
 import { rememberClosed } from './monitor/open-connection.ts';
 import { Monitor } from './monitor/monitor.ts';
+import { JetStreamMonitor } from './monitor/jetstream-monitor.ts';
 import type { JetStreamView, MonitorSource } from './monitor/monitor-source.ts';
 import type { ConnectOptions } from './protocol/connect-options.ts';
 import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
@@ -83,7 +84,7 @@ export class Server implements ConnectionHost, MonitorSource {
   /** `null`: not configured. */
   readonly monitor: Monitor | null;
   /** What monitoring shows of JetStream; `null` where there is nothing to show. */
-  readonly jetStreamView: JetStreamView | null = null;
+  readonly jetStreamView: JetStreamView | null;
   private readonly authenticator: Authenticator;
   readonly info: ServerInfo;
   private nextClientId = 1;
@@ -112,8 +113,9 @@ export class Server implements ConnectionHost, MonitorSource {
     this.authenticator = new Authenticator(options.authorization, this.globalAccount);
     this.info = this.makeInfo();
     this.leafNodes = new LeafNodes(this, this.leafSite(), options.leafnodes);
-    this.monitor = options.monitorPort === null ? null : new Monitor(this);
     this.jetstream = options.jetstream.isEnabled ? makeJetStream(this) : null;
+    this.jetStreamView = this.jetstream === null ? null : new JetStreamMonitor(this.jetstream);
+    this.monitor = options.monitorPort === null ? null : new Monitor(this);
   }
 
   get authRequired(): boolean {
@@ -202,10 +204,6 @@ export class Server implements ConnectionHost, MonitorSource {
 
   get isLameDuck(): boolean {
     return this.isDraining;
-  }
-
-  get isListening(): boolean {
-    return this.clientAddress !== null && !this.isDraining && !this.isClosing;
   }
 
   private closeSome(count: number, intervalMs: number, done: () => void): void {

@@ -62,9 +62,10 @@ function healthOf(request: HealthRequest, source: MonitorSource): Health {
   if (account === '' && stream !== '') return badRequest('"account" must not be empty when checking stream health');
   if (stream === '' && consumer !== '') return badRequest('"stream" must not be empty when checking consumer health');
   const { jetStreamView } = source;
-  if (!source.isListening) {
-    const progress = jetStreamView?.startProgress() ?? null;
-    if (progress !== null) return unwell(503, 'unavailable', { type: 'JETSTREAM', error: progress });
+  if (source.clientAddress === null && jetStreamView !== null) {
+    return unwell(503, 'unavailable', { type: 'JETSTREAM', error: jetStreamView.startProgress() });
+  }
+  if (source.clientAddress === null || source.isLameDuck) {
     return unwell(500, 'error', { type: 'CONNECTION', error: NOT_LISTENING });
   }
   if (request.isServerOnly || !source.options.jetstream.isEnabled) return HEALTHY;

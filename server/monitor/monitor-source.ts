@@ -9,7 +9,7 @@ import type { ServerOptions } from '../config/options.ts';
 import type { ClientConnection } from '../connection/client-connection.ts';
 import type { ClosedConnections } from '../connection/closed-connections.ts';
 import type { Traffic } from '../connection/statistics.ts';
-import type { Io } from '../io/io.ts';
+import type { Address, Io } from '../io/io.ts';
 import type { Log } from '../io/log.ts';
 import type { ServerInfo } from '../protocol/server-info.ts';
 
@@ -24,8 +24,9 @@ export interface MonitorSource {
   readonly startMonotonicMs: number;
   readonly info: Readonly<ServerInfo>;
   readonly authRequired: boolean;
-  /** Clients can connect: it is neither still starting nor draining. */
-  readonly isListening: boolean;
+  /** `null` until clients can connect. */
+  readonly clientAddress: Address | null;
+  readonly isLameDuck: boolean;
 
   readonly accounts: ReadonlyMap<string, Account>;
   readonly globalAccount: Account;
@@ -54,8 +55,8 @@ export interface MonitorSource {
 export interface JetStreamView {
   /** The members of `jetstream` in /varz, in order; a bigint is written as the integer it is. */
   varz(): object;
-  /** What a start still waits for, for people; `null` once all is there. */
-  startProgress(): string | null;
+  /** How far the reading of stored assets is, for people. Asked only until it is done. */
+  startProgress(): string;
   health(request: AssetHealthRequest): AssetHealth;
 }
 

@@ -94,7 +94,7 @@ describeBoth(
       expect(listed['subscriptions_list']).toHaveLength(ours['num_subscriptions'] as number);
     });
   },
-  live,
+  { life: live },
 );
 
 async function rows(observed: Observed, path: string): Promise<Json[]> {

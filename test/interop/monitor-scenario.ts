@@ -118,10 +118,10 @@ export interface Both {
 }
 
 /**
- * Registers tests over both servers, which are started before the first test and have lived through `life` then. Without
+ * Registers tests over both servers, which are started before the first test and have lived the life that is set then. Without
  * one of the servers the tests show as skipped, and fail in CI.
  */
-export function describeBoth(title: string, tests: (both: Both) => void, life: Life = async () => {}): void {
+export function describeBoth(title: string, tests: (both: Both) => void, setting: Setting = {}): void {
   const [theirs, ours] = [natsServer(), petiole()];
   if (isAbsent(theirs) || isAbsent(ours)) {
     const absent = [theirs, ours].map((target) => (isAbsent(target) ? target.absent : '')).join(' ');
@@ -136,9 +136,9 @@ export function describeBoth(title: string, tests: (both: Both) => void, life: L
     const started = new Map<Target, Observed>();
     beforeAll(async () => {
       for (const target of [theirs, ours]) {
-        const observed = await observe(target);
+        const observed = await observe(target, { config: setting.config ?? CONFIG });
         started.set(target, observed);
-        await life(observed);
+        await setting.life?.(observed);
       }
     });
     afterAll(() => Promise.all([...started.values()].map((observed) => observed.stop())));
@@ -146,9 +146,12 @@ export function describeBoth(title: string, tests: (both: Both) => void, life: L
   });
 }
 
-export type Life = (observed: Observed) => Promise<void>;
+export interface Setting {
+  readonly config?: string;
+  readonly life?: (observed: Observed) => Promise<void>;
+}
 
-export async function observe(target: Target, options: StartOptions = { config: CONFIG }): Promise<Observed> {
+export async function observe(target: Target, options: StartOptions): Promise<Observed> {
   const server = await startServer(target, options);
   return new Observed(server, await server.listening('monitor'));
 }

@@ -67,7 +67,7 @@ describeBoth(
       expect(varz['stalled_clients']).toBe(sum('stalls'));
     });
   },
-  live,
+  { life: live },
 );
 
 const target = petiole();

@@ -6,7 +6,7 @@ import { bodyOf, Crowd } from './monitor-crowd.ts';
 
 const problem: HealthProblem = { type: 'STREAM', account: '$G', stream: 'S', error: `stream '<S>' is "lost"` };
 
-function view(health: AssetHealth, progress: string | null = null): JetStreamView {
+function view(health: AssetHealth, progress = ''): JetStreamView {
   return {
     varz: () => ({ config: { max_memory: 2n ** 60n }, stats: {} }),
     startProgress: () => progress,

@@ -1,0 +1,99 @@
+/**
+ * What monitoring shows of JetStream: limits and use in /varz, and in /healthz whether an asset that is asked for is
+ * there. Costs a walk over the streams.
+ */
+
+import type { JetStream } from '../../jetstream/api/jetstream.ts';
+import type { JetStreamAccount } from '../../jetstream/api/jetstream-account.ts';
+import type { JetStreamOptions } from '../config/options.ts';
+import { durationNs } from '../config/duration.ts';
+import { goQuote } from '../protocol/go-quote.ts';
+import { API_LEVEL } from '../protocol/version.ts';
+import type { AssetHealth, AssetHealthRequest, HealthProblem, JetStreamView } from './monitor-source.ts';
+
+const HEALTHY: AssetHealth = { status: 200, problems: [] };
+
+export class JetStreamMonitor implements JetStreamView {
+  private readonly jetstream: JetStream;
+
+  constructor(jetstream: JetStream) {
+    this.jetstream = jetstream;
+  }
+
+  varz(): object {
+    const { options } = this.jetstream;
+    return { config: this.config(options), stats: this.stats(), limits: limitsOf(options) };
+  }
+
+  startProgress(): string {
+    const { assets, frames } = this.jetstream.storage.report;
+    return `JetStream is recovering: ${assets} streams and consumers, ${frames} entries of the log so far`;
+  }
+
+  health({ account, stream, consumer }: AssetHealthRequest): AssetHealth {
+    if (account === '') return HEALTHY;
+    const owner = this.jetstream.accounts.get(account);
+    // An account shows once something of it is stored.
+    if (owner === undefined || owner.streams.size === 0) {
+      return missing({ type: 'ACCOUNT', account, error: `JetStream account ${goQuote(account)} not found` });
+    }
+    if (stream === '') return HEALTHY;
+    const entry = owner.streams.get(stream);
+    const where = `on account ${goQuote(account)}`;
+    if (entry === undefined) {
+      const error = `JetStream stream ${goQuote(stream)} not found ${where}`;
+      return missing({ type: 'STREAM', account, stream, error });
+    }
+    if (consumer === '' || entry.consumers.has(consumer)) return HEALTHY;
+    const error = `JetStream consumer ${goQuote(consumer)} not found for stream ${goQuote(stream)} ${where}`;
+    return missing({ type: 'CONSUMER', account, stream, consumer, error });
+  }
+
+  private config({ domain, isStrict, syncsAlways, syncIntervalMs }: JetStreamOptions): object {
+    const { memoryUse, fileUse, storage } = this.jetstream;
+    return {
+      max_memory: memoryUse.bytesMax,
+      max_storage: fileUse.bytesMax,
+      store_dir: storage.directory,
+      sync_interval: durationNs(syncIntervalMs),
+      sync_always: syncsAlways || undefined,
+      domain: domain || undefined,
+      compress_ok: true,
+      strict: isStrict || undefined,
+    };
+  }
+
+  private stats(): object {
+    const accounts = [...this.jetstream.accounts.values()];
+    const sum = (valueOf: (account: JetStreamAccount) => number): number =>
+      accounts.reduce((total, account) => total + valueOf(account), 0);
+    return {
+      memory: sum((account) => account.bytes('memory')),
+      storage: sum((account) => account.bytes('file')),
+      reserved_memory: sum((account) => account.reservedBytes('memory')),
+      reserved_storage: sum((account) => account.reservedBytes('file')),
+      accounts: accounts.length,
+      // Assets with more than one replica.
+      ha_assets: 0,
+      api: {
+        level: API_LEVEL,
+        total: sum(({ apiTotal }) => apiTotal),
+        errors: sum(({ apiErrors }) => apiErrors),
+      },
+    };
+  }
+}
+
+function limitsOf({ limits }: JetStreamOptions): object {
+  const { duplicateWindowMs } = limits;
+  return {
+    max_request_batch: limits.maxRequestBatch || undefined,
+    max_ack_pending: limits.maxAckPending || undefined,
+    max_duplicate_window: duplicateWindowMs === 0 ? undefined : durationNs(duplicateWindowMs),
+    default_max_consumers: limits.defaultMaxConsumers || undefined,
+  };
+}
+
+function missing(problem: HealthProblem): AssetHealth {
+  return { status: 404, problems: [problem] };
+}

@@ -201,7 +201,7 @@ export interface Host {
   readonly cores: number;
   /** Where files go that nobody gave another place. */
   readonly temporaryDirectory: string;
-  /** Addresses of this host other than loopback. */
+  /** All addresses of this host, by interface; loopback's, where it is up, among them. */
   addresses(): string[];
   /** Bytes of memory this process may use: the machine's, or the control group's when that is less. */
   memoryLimitBytes(): number;

@@ -11,11 +11,8 @@ export class RealHost implements Host {
   readonly temporaryDirectory: string = os.tmpdir();
 
   addresses(): string[] {
-    const found: string[] = [];
-    for (const addresses of Object.values(os.networkInterfaces())) {
-      for (const each of addresses ?? []) if (!each.internal) found.push(each.address);
-    }
-    return found;
+    const interfaces = Object.values(os.networkInterfaces());
+    return interfaces.flatMap((addresses) => (addresses ?? []).map((each) => each.address));
   }
 
   memoryLimitBytes(): number {

@@ -1,10 +1,10 @@
 /**
- * The fields of a consumer's configuration, in the API's order and words.
+ * The fields of a consumer's configuration, in the API's order and words, and the level of the API that they need.
  *
  * Names, subjects and texts are strings of bytes. A limit of -1 is none; Infinity is the largest number of the API.
  */
 
-import type { Metadata } from '../../server/protocol/asset-metadata.ts';
+import { type Metadata, storedMetadata } from '../../server/protocol/asset-metadata.ts';
 import {
   goBool,
   goDuration,
@@ -18,7 +18,7 @@ import {
 } from '../../server/protocol/go-json-schema.ts';
 import { field, GoStruct } from '../../server/protocol/go-json-struct.ts';
 import type { Nanoseconds } from '../../server/protocol/nanoseconds.ts';
-import type { Timestamp } from '../../server/protocol/rfc3339.ts';
+import { isZeroTime, type Timestamp } from '../../server/protocol/rfc3339.ts';
 
 export type DeliverPolicy = 'all' | 'last' | 'new' | 'by_start_sequence' | 'by_start_time' | 'last_per_subject';
 export type AckPolicy = 'none' | 'all' | 'explicit' | 'flow_control';
@@ -149,3 +149,16 @@ export const consumerRequestType: GoStruct<ConsumerRequest> = new GoStruct('serv
   field('action', 'action', actionType),
   field('pedantic', 'isPedantic', goBool, 'omitempty'),
 ]);
+
+/** The configuration with the server's own metadata as it is stored. */
+export function withRequiredLevel(config: ConsumerConfig): ConsumerConfig {
+  return { ...config, metadata: storedMetadata(config.metadata, requiredLevel(config)) };
+}
+
+/** The level of the API that first had all that `config` uses. */
+function requiredLevel(config: ConsumerConfig): number {
+  if (config.ackPolicy === 'flow_control') return 4;
+  const isPaused = config.pauseUntil !== null && !isZeroTime(config.pauseUntil);
+  const hasPriority = config.priorityPolicy !== 'none' || (config.priorityGroups ?? []).length > 0;
+  return isPaused || hasPriority || config.priorityTimeoutNs !== 0 ? 1 : 0;
+}

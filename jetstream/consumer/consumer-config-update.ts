@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { metadataWithLevelOf } from '../../server/protocol/asset-metadata.ts';
 import type { Moment } from '../../server/protocol/rfc3339.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
-import type { ConsumerAction, ConsumerConfig } from './consumer-config-fields.ts';
+import { type ConsumerAction, type ConsumerConfig, withRequiredLevel } from './consumer-config-fields.ts';
 import { withInactiveThreshold } from './consumer-config-rules.ts';
 import { unsupportedConsumerField } from './consumer-config-support.ts';
 
@@ -23,7 +23,7 @@ export function checkConsumerAction(
 
 function sameConsumerConfig(current: ConsumerConfig, wanted: ConsumerConfig): boolean {
   const metadata = metadataWithLevelOf(wanted.metadata, current.metadata);
-  return isDeepStrictEqual(current, { ...wanted, metadata });
+  return isDeepStrictEqual(current, { ...wanted, pauseUntil: current.pauseUntil, metadata });
 }
 
 /** `wanted`, which is complete, if the consumer may have it from now on. Errors: 10012. */
@@ -32,7 +32,13 @@ export function updateConsumerConfig(current: ConsumerConfig, wanted: ConsumerCo
   if (change !== null) return ApiErrors.consumerCreateFailed(change);
   // A consumer stays what it was made as, whatever its configuration says later.
   const isEphemeral = current.durableName === '';
-  return unsupportedConsumerField(wanted) ?? (isEphemeral ? withInactiveThreshold(wanted) : wanted);
+  const config = withPauseOf(current, isEphemeral ? withInactiveThreshold(wanted) : wanted);
+  return unsupportedConsumerField(config) ?? config;
+}
+
+/** Only CONSUMER.PAUSE pauses, or resumes, a consumer that is there. */
+function withPauseOf(current: ConsumerConfig, wanted: ConsumerConfig): ConsumerConfig {
+  return withRequiredLevel({ ...wanted, pauseUntil: current.pauseUntil });
 }
 
 /** What stays as it is, and what messages call it. */

@@ -12,27 +12,26 @@
  */
 
 import assert from 'node:assert';
-import { type ConfigForm, storedMetadata, withServerMetadata } from '../../server/protocol/asset-metadata.ts';
+import { type ConfigForm, withServerMetadata } from '../../server/protocol/asset-metadata.ts';
 import { formatDuration } from '../../server/config/duration.ts';
 import { decode, decodeRequest } from '../../server/protocol/go-json.ts';
 import { millisecondsOf, type Nanoseconds } from '../../server/protocol/nanoseconds.ts';
-import { isZeroTime } from '../../server/protocol/rfc3339.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import {
   type ConsumerConfig,
   consumerConfigType,
   type ConsumerRequest,
   consumerRequestType,
+  withRequiredLevel,
 } from './consumer-config-fields.ts';
 
-export type { ConsumerAction, ConsumerConfig, ConsumerRequest } from './consumer-config-fields.ts';
+export type { ConsumerConfig, ConsumerRequest } from './consumer-config-fields.ts';
 
 /** Reads the body of CONSUMER.CREATE; the server's own metadata is in it then. Errors: 10025. */
 export function decodeConsumerRequest(text: string, isStrict: boolean): ConsumerRequest | ApiError {
   const { value, error } = decodeRequest(text, consumerRequestType, isStrict);
   if (error !== null) return ApiErrors.invalidJson(error);
-  const { config } = value;
-  return { ...value, config: { ...config, metadata: storedMetadata(config.metadata, requiredLevel(config)) } };
+  return { ...value, config: withRequiredLevel(value.config) };
 }
 
 /** The object to encode, in the API's order. */
@@ -50,12 +49,4 @@ export function storedConsumerConfig(text: string): ConsumerConfig {
 /** A duration as messages show it: `2m0s`. */
 export function durationText(duration: Nanoseconds): string {
   return formatDuration(millisecondsOf(duration));
-}
-
-/** The level of the API that first had all that `config` uses. */
-function requiredLevel(config: ConsumerConfig): number {
-  if (config.ackPolicy === 'flow_control') return 4;
-  const isPaused = config.pauseUntil !== null && !isZeroTime(config.pauseUntil);
-  const hasPriority = config.priorityPolicy !== 'none' || (config.priorityGroups ?? []).length > 0;
-  return isPaused || hasPriority || config.priorityTimeoutNs !== 0 ? 1 : 0;
 }

@@ -638,6 +638,13 @@ export const CONSUMER_ROWS: readonly ConsumerRow[] = [
     { description: 'x', inactive_threshold: 5_000_000_000, durable_name: undefined },
     { before: e({}) },
   ],
+  ['again: create, a pause', d({ pause_until: '2100-01-01T00:00:00Z' }, { action: 'create' }), {}, { before: d({}) }],
+  [
+    'again: no pause',
+    d({}),
+    { pause_until: '0001-01-01T00:00:00Z' },
+    { before: d({ pause_until: '0001-01-01T00:00:00Z' }) },
+  ],
   ['update of none', d({}, { action: 'update' }), '10149 consumer does not exist'],
   ['create of none', d({}, { action: 'create' }), {}],
   [

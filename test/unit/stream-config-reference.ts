@@ -16,8 +16,8 @@ const CONFIGS: Record<Setting, string> = {
   limited: 'limits { duplicate_window: "1m", max_ack_pending: 100, max_request_batch: 50 }',
 };
 
-/** What nats-server answers to a creation now and then while the files of an earlier asset by that name are removed. */
-const FILES_NOT_GONE = 'error creating store for';
+/** What nats-server answers to a creation now and then while the files of an earlier stream by that name are removed. */
+const FILES_NOT_GONE = 'error creating store for stream';
 
 /** Why there is nothing to compare with; `null` when there is. */
 export function referenceAbsence(): string | null {

@@ -14,7 +14,7 @@ const SPACE = 32;
 const CR = 13;
 const LF = 10;
 /** Below this many bytes a loop is faster than a call of copy. */
-const LOOP_BYTES_MAX = 64;
+const LOOP_BYTES_MAX = 32;
 /** Verb, blanks, two sizes and line ends. */
 const FIXED_BYTES_MAX = 48;
 
@@ -67,14 +67,13 @@ function writeAddress(out: Buffer, at: number, message: Message, sid: string, wi
   out[w++] = 0x53;
   out[w++] = 0x47;
   out[w++] = SPACE;
-  const { subject, subjectEnd } = message;
-  for (let i = message.subjectStart; i < subjectEnd; i++) out[w++] = subject[i] as number;
+  w = copyBytes(out, w, message.subject, message.subjectStart, message.subjectEnd);
   out[w++] = SPACE;
   for (let i = 0; i < sid.length; i++) out[w++] = sid.charCodeAt(i);
   out[w++] = SPACE;
-  const { reply, replyStart, replyEnd } = message;
+  const { replyStart, replyEnd } = message;
   if (replyEnd > replyStart) {
-    for (let i = replyStart; i < replyEnd; i++) out[w++] = reply[i] as number;
+    w = copyBytes(out, w, message.reply, replyStart, replyEnd);
     out[w++] = SPACE;
   }
   return w;

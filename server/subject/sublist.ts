@@ -6,6 +6,9 @@
  *
  * Literal and wildcard subscriptions are kept apart: most subscriptions are literal (inboxes, device commands), and one
  * hash finds them without a node per token.
+ *
+ * Replies to one requestor differ in their last token and never repeat. So what the trie says of a subject is also
+ * remembered by the subject without its last token, where no pattern asks for that token.
  */
 
 import { KeyTable } from './key-table.ts';
@@ -37,6 +40,8 @@ export class Sublist {
   private readonly literals = new KeyTable<Subscription>();
   private readonly patterns: WildcardTrie;
   private readonly cache: MatchCache | null;
+  /** What the trie says of subjects that begin so, whatever their one remaining token is. */
+  private readonly prefixes: MatchCache;
   /** The last answer from the cache, until any subscription comes or goes: publishers repeat themselves. */
   private lastSubject: Uint8Array = NO_SUBJECT;
   private lastReceivers: Receivers = NOBODY;
@@ -50,6 +55,7 @@ export class Sublist {
     this.seed = seed;
     this.patterns = new WildcardTrie(seed);
     this.cache = options.cached ? new MatchCache(seed) : null;
+    this.prefixes = new MatchCache(seed);
   }
 
   get size(): number {
@@ -103,25 +109,43 @@ export class Sublist {
       this.cacheHits++;
       return this.lastReceivers;
     }
-    const hash = hashBytes(buffer, start, end, this.seed);
-    const { cache } = this;
-    if (cache !== null) {
-      const cached = cache.find(buffer, start, end, hash);
-      if (cached !== null) {
+    const lastToken = lastTokenStart(buffer, start, end);
+    const prefixHash = hashBytes(buffer, start, lastToken, this.seed);
+    const hash = hashBytes(buffer, lastToken, end, prefixHash);
+    const cached = this.cache === null ? null : this.cache.find(buffer, start, end, hash);
+    if (cached !== null) {
+      this.cacheHits++;
+      this.lastSubject = cached.bytes;
+      this.lastReceivers = cached.receivers;
+      return cached.receivers;
+    }
+    const literal = this.literalCount > 0 ? this.literals.findBytes(buffer, start, end, hash) : null;
+    if (literal === null && lastToken < end) {
+      const known = this.prefixes.find(buffer, start, lastToken, prefixHash);
+      if (known !== null) {
         this.cacheHits++;
-        this.lastSubject = cached.bytes;
-        this.lastReceivers = cached.receivers;
-        return cached.receivers;
+        return known.receivers;
       }
     }
+    return this.search(buffer, start, end, lastToken, prefixHash, hash, literal, scratch);
+  }
+
+  private search(
+    buffer: Uint8Array,
+    start: number,
+    end: number,
+    lastToken: number,
+    prefixHash: number,
+    hash: number,
+    literal: Subscription | null,
+    scratch: Receivers,
+  ): Receivers {
     scratch.clear();
     if (hasEmptyToken(buffer, start, end)) return scratch;
-    if (this.literalCount > 0) {
-      const first = this.literals.findBytes(buffer, start, end, hash);
-      if (first !== null) scratch.addChain(first);
-    }
-    this.patterns.match(buffer, start, end, scratch);
-    if (cache !== null) cache.missed(buffer, start, end, hash, scratch);
+    scratch.addChain(literal);
+    const anyLastToken = this.patterns.match(buffer, start, end, scratch);
+    if (literal === null && anyLastToken) this.prefixes.missed(buffer, start, lastToken, prefixHash, scratch);
+    this.cache?.missed(buffer, start, end, hash, scratch);
     return scratch;
   }
 
@@ -160,11 +184,19 @@ export class Sublist {
   }
 
   private dropPattern(pattern: string): void {
-    if (this.cache === null) return;
     const dot = pattern.indexOf('.');
     const token = dot < 0 ? pattern : pattern.slice(0, dot);
-    this.cache.dropPattern(token === '*' || token === '>' ? null : hashText(token, this.seed));
+    const tokenHash = token === '*' || token === '>' ? null : hashText(token, this.seed);
+    this.cache?.dropPattern(tokenHash);
+    this.prefixes.dropPattern(tokenHash);
   }
+}
+
+/** Where the last token of the subject begins. */
+function lastTokenStart(buffer: Uint8Array, start: number, end: number): number {
+  let i = end;
+  while (i > start && buffer[i - 1] !== DOT) i--;
+  return i;
 }
 
 /** A subject with an empty token reaches nobody, not even `>`. */

@@ -39,6 +39,8 @@ class TrieNode {
 export class WildcardTrie {
   private readonly seed: number;
   private readonly root: TrieNode;
+  /** The walk under way met no pattern that asks for the subject's last token. */
+  private anyLastToken = true;
   size = 0;
 
   constructor(seed: number) {
@@ -81,9 +83,14 @@ export class WildcardTrie {
     prune(path);
   }
 
-  /** Adds every subscription whose pattern matches the literal subject `buffer[start, end)`. */
-  match(buffer: Uint8Array, start: number, end: number, into: Receivers): void {
+  /**
+   * Adds every subscription whose pattern matches the literal subject `buffer[start, end)`. True: they would be the same
+   * with any other last token.
+   */
+  match(buffer: Uint8Array, start: number, end: number, into: Receivers): boolean {
+    this.anyLastToken = true;
     if (this.size > 0) this.walk(this.root, buffer, start, end, into);
+    return this.anyLastToken;
   }
 
   /** Every subscription, in no order. */
@@ -97,6 +104,7 @@ export class WildcardTrie {
     while (tokenEnd < end && buffer[tokenEnd] !== DOT) tokenEnd++;
     const isLast = tokenEnd === end;
     if (node.children !== null) {
+      if (isLast) this.anyLastToken = false;
       const child = node.children.findBytes(buffer, start, tokenEnd, hashBytes(buffer, start, tokenEnd, this.seed));
       if (child !== null) this.visit(child, isLast, buffer, tokenEnd + 1, end, into);
     }

@@ -137,6 +137,8 @@ async function bundleFrom({ entry, defines }) {
       'import.meta.url': 'bundleUrl',
       'import.meta.filename': '__filename',
       'import.meta.dirname': '__dirname',
+      // Whether the commit log waits for the device. Only a test builds one that does not, and expects it to be caught.
+      __PETIOLE_SYNC__: 'true',
       ...defines,
     },
     plugins: [embeddedBinding],

@@ -261,16 +261,106 @@ export function describeNetwork(name: string, make: () => NetworkUnderTest): voi
       expect(far.received.equals(patterned(far.bytesRead))).toBe(true);
     });
 
-    it('tells of a reset with its code', async () => {
+    it.each(['dialled', 'accepted'] as const)(
+      'tells the owner of a %s socket of a reset with its code',
+      async (which) => {
+        await fixture.listening();
+        const { near, far, nearSocket, farSocket } = await fixture.pair();
+        const [writer, stopped] = which === 'dialled' ? [near, far] : [far, near];
+        const [writing, resetting] = which === 'dialled' ? [nearSocket, farSocket] : [farSocket, nearSocket];
+        stopped.readsOn = false;
+        writing.write([patterned(MORE_THAN_BUFFERS)]);
+        await under.until(() => stopped.bytesRead > 0, 'a first read');
+        // Whoever closes with bytes unread resets the connection.
+        resetting.destroy();
+        await under.until(() => writer.isClosed, 'the reset to arrive');
+        expect(writer.error?.code).toBe('ECONNRESET');
+        expect(writer.events).not.toContain('written');
+      },
+    );
+
+    it('tells whoever writes to a peer that is gone, once, and not inside the call', async () => {
+      fixture.onAccepted = (_socket, recorder) => {
+        recorder.readsOn = false;
+      };
+      await fixture.listening();
+      const { far, nearSocket, farSocket } = await fixture.pair();
+      nearSocket.write([patterned(10)]);
+      await under.until(() => far.bytesRead > 0, 'the socket to stop reading');
+      nearSocket.destroy();
+      await under.pass();
+      let told = far.count('written');
+      let isToldInside = false;
+      while (!far.isClosed) {
+        farSocket.write([patterned(10), patterned(10)]);
+        isToldInside ||= far.isClosed;
+        await under.until(() => far.isClosed || far.count('written') > told, 'an outcome');
+        told = far.count('written');
+        await under.pass();
+      }
+      expect(['EPIPE', 'ECONNRESET']).toContain(far.error?.code);
+      expect(isToldInside).toBe(false);
+    });
+
+    it('writes on as the peer takes it, and ends after the last of it', async () => {
       await fixture.listening();
       const { near, far, nearSocket, farSocket } = await fixture.pair();
-      far.readsOn = false;
-      nearSocket.write([patterned(MORE_THAN_BUFFERS)]);
-      await under.until(() => far.bytesRead > 0, 'a first read');
-      // Whoever closes with bytes unread resets the connection.
-      farSocket.destroy();
-      await under.until(() => near.isClosed, 'the reset to arrive');
-      expect(near.error?.code).toBe('ECONNRESET');
+      const bytes = patterned(MORE_THAN_BUFFERS / 2);
+      const half = bytes.length / 2;
+      near.readsOn = false;
+      near.onEnded = () => nearSocket.end();
+      farSocket.write([bytes.subarray(0, 10), bytes.subarray(10, half)]);
+      let isFirst = true;
+      far.onWritten = () => {
+        if (isFirst) farSocket.write([bytes.subarray(half, half + 10), bytes.subarray(half + 10)]);
+        if (isFirst) farSocket.end();
+        isFirst = false;
+      };
+      await under.until(() => near.bytesRead > 0, 'a first read');
+      await under.pass();
+      near.readsOn = true;
+      nearSocket.resume();
+      await under.until(() => near.isClosed && far.isClosed, 'both to close');
+      expect(near.received.equals(bytes)).toBe(true);
+      expect(far.events).toEqual(['written', 'written', 'closed']);
+      expect(far.error).toBeNull();
+    });
+
+    it('may be given up by its owner while it is accepted', async () => {
+      fixture.onAccepted = (socket) => {
+        socket.write([Buffer.from('no')]);
+        socket.destroy();
+      };
+      await fixture.listening();
+      const near = fixture.dial();
+      near.onEnded = () => near.socket?.end();
+      await under.until(() => near.isClosed && fixture.accepted[0]?.isClosed === true, 'both to close');
+      expect(fixture.accepted[0]?.error).toBeNull();
+    });
+
+    it('may be ended, given up or resumed inside what it tells', async () => {
+      const ways: ((socket: Socket) => void)[] = [
+        (socket) => socket.end(),
+        (socket) => socket.destroy(),
+        (socket) => {
+          socket.end();
+          socket.destroy();
+          socket.resume();
+        },
+      ];
+      fixture.onAccepted = (socket, recorder) => {
+        const way = ways.shift() as (socket: Socket) => void;
+        recorder.onData = () => way(socket);
+        recorder.onEnded = () => way(socket);
+      };
+      await fixture.listening();
+      for (let i = 0; i < 3; i++) {
+        const { near, far, nearSocket } = await fixture.pair();
+        near.onEnded = () => nearSocket.end();
+        nearSocket.write([patterned(100_000)]);
+        await under.until(() => near.isClosed && far.isClosed, 'both to close');
+        expect(far.count('closed')).toBe(1);
+      }
     });
 
     it('may be told to go on, to write and to end after the peer is gone', async () => {

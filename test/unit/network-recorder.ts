@@ -17,6 +17,8 @@ export class SocketRecorder implements SocketHandler {
   readsOn = true;
   /** Runs inside `data`, after the bytes were kept. */
   onData: () => void = () => undefined;
+  /** Runs inside `written`. */
+  onWritten: () => void = () => undefined;
   /** Runs inside `ended`. */
   onEnded: () => void = () => undefined;
   private readonly chunks: Buffer[] = [];
@@ -38,6 +40,7 @@ export class SocketRecorder implements SocketHandler {
 
   written(): void {
     this.note('written');
+    this.onWritten();
   }
 
   ended(): void {

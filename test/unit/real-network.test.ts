@@ -1,10 +1,10 @@
 /** The host's sockets: what every network promises on both ways of accepting, and what is the host's alone. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { connect, type Socket as RuntimeSocket } from 'node:net';
-import { networkInterfaces } from 'node:os';
+import { connect, type Server as RuntimeServer, type Socket as RuntimeSocket } from 'node:net';
+import { constants, networkInterfaces } from 'node:os';
 import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
-import type { Address, SocketHandler } from '../../server/io/io.ts';
+import { describe, expect, it, vi } from 'vitest';
+import type { Address, Network, SocketHandler } from '../../server/io/io.ts';
 import { RealNetwork } from '../../server/io/real-network.ts';
 import { until } from '../helpers/until.ts';
 import { describeNetwork, type HalfClosingPeer, type NetworkUnderTest } from './network-contract.ts';
@@ -13,9 +13,9 @@ import { patterned, SocketRecorder } from './network-recorder.ts';
 const PASS_MS = 30;
 const SOON_TURNS = 100;
 
-function onHost(copying: boolean): NetworkUnderTest {
+function onHost(takesHandles: boolean): NetworkUnderTest {
   return {
-    network: new RealNetwork({ copying }),
+    network: new RealNetwork({ takesHandles }),
     host: '127.0.0.1',
     manyConnections: 1000,
     liveHandles: () => process.getActiveResourcesInfo().filter((each) => each.startsWith('TCP')).length,
@@ -37,25 +37,67 @@ function dialHalfClosing({ host, port }: Address, bytes: Buffer): HalfClosingPee
   return { bytesRead: () => read, isClosed: () => socket.closed };
 }
 
-describeNetwork("the host's, taking the connections from the listening handle", () => onHost(false));
-describeNetwork("the host's, copying what the runtime read", () => onHost(true));
+describeNetwork("the host's, directly on the handles of connections", () => onHost(true));
+describeNetwork("the host's, on connections as the runtime wraps them", () => onHost(false));
 
 describe("the host's network", () => {
   it.each([
-    ['takes connections before the runtime wraps them', false, 0],
-    ['lets the runtime wrap connections when it has to copy', true, 1],
-  ])('%s', async (_, copying, wrapped) => {
-    let count = 0;
-    const onSocket = (): void => {
-      count++;
-    };
-    subscribe('net.server.socket', onSocket);
+    ['takes connections before the runtime wraps them', true, 0],
+    ['lets the runtime wrap connections when it has to', false, 1],
+  ])('%s', async (_, takesHandles, wrapped) => {
+    expect(await wrappedBy(new RealNetwork({ takesHandles }))).toBe(wrapped);
+  });
+
+  it.each([
+    ['does not give its streams', undefined],
+    [
+      'refuses them',
+      () => {
+        throw new Error('no access');
+      },
+    ],
+    ['gives something else', () => ({ WriteWrap: Object, streamBaseState: new Int32Array(1) })],
+  ])('lets the runtime wrap connections when it %s', async (_, binding) => {
+    const runtime = process as { binding?: unknown };
+    const { binding: original } = runtime;
+    runtime.binding = binding;
+    vi.resetModules();
     try {
-      await withConnection('127.0.0.1', '127.0.0.1', copying, () => undefined);
+      const changed = await import('../../server/io/real-network.ts');
+      expect(await wrappedBy(new changed.RealNetwork())).toBe(1);
     } finally {
-      unsubscribe('net.server.socket', onSocket);
+      runtime.binding = original;
+      vi.resetModules();
     }
-    expect(count).toBe(wrapped);
+  });
+
+  it('tells of a connection that could not be accepted, and goes on', async () => {
+    const servers: RuntimeServer[] = [];
+    const onListening = (message: unknown): void => {
+      servers.push((message as { server: RuntimeServer }).server);
+    };
+    const failures: (string | undefined)[] = [];
+    subscribe('tracing:net.server.listen:asyncEnd', onListening);
+    try {
+      await withConnectionOn(
+        new RealNetwork(),
+        '127.0.0.1',
+        '127.0.0.1',
+        async (_near, _far, address) => {
+          const [server] = servers as unknown as [{ _handle: { onconnection(status: number): void } }];
+          server._handle.onconnection(constants.errno.EMFILE * -1);
+          const again = new SocketRecorder();
+          const socket = new RealNetwork().connect(address, again);
+          await until(() => again.count('connected') === 1, 'another connection');
+          socket.destroy();
+          await until(() => again.isClosed, 'it to close');
+        },
+        failures,
+      );
+    } finally {
+      unsubscribe('tracing:net.server.listen:asyncEnd', onListening);
+    }
+    expect(failures).toEqual(['EMFILE']);
   });
 
   it('hands on in parts what the runtime read at once, and keeps the rest while it is stopped', async () => {
@@ -65,7 +107,7 @@ describe("the host's network", () => {
     };
     subscribe('net.server.socket', onSocket);
     try {
-      await withConnection('127.0.0.1', '127.0.0.1', true, async (_near, far) => {
+      await withConnection('127.0.0.1', '127.0.0.1', false, async (_near, far) => {
         const bytes = patterned(300_000);
         far.readsOn = false;
         sockets[0]?.emit('data', bytes);
@@ -82,7 +124,7 @@ describe("the host's network", () => {
   });
 
   it('shows IPv4 peers as such when it listens on all addresses, and says 0.0.0.0', async () => {
-    await withConnection('0.0.0.0', '127.0.0.1', false, (near, far, address) => {
+    await withConnection('0.0.0.0', '127.0.0.1', true, (near, far, address) => {
       expect(address.host).toBe('0.0.0.0');
       expect(far.socket?.remote.host).toBe('127.0.0.1');
       expect(far.socket?.local.host).toBe('127.0.0.1');
@@ -91,13 +133,13 @@ describe("the host's network", () => {
   });
 
   it.runIf(hasIpv6())('hears IPv6 too when it listens on 0.0.0.0, as nats-server does', async () => {
-    await withConnection('0.0.0.0', '::1', false, (_near, far) => {
+    await withConnection('0.0.0.0', '::1', true, (_near, far) => {
       expect(far.socket?.remote.host).toBe('::1');
     });
   });
 
   it('dials a name', async () => {
-    await withConnection('127.0.0.1', 'localhost', false, (near, _far, address) => {
+    await withConnection('127.0.0.1', 'localhost', true, (near, _far, address) => {
       expect(near.socket?.remote.port).toBe(address.port);
     });
   });
@@ -160,7 +202,7 @@ describe("the host's HTTP", () => {
 
   it('tells of a port that is taken', async () => {
     const network = new RealNetwork();
-    await withConnection('127.0.0.1', '127.0.0.1', false, async (_near, _far, address) => {
+    await withConnection('127.0.0.1', '127.0.0.1', true, async (_near, _far, address) => {
       const failures: (string | undefined)[] = [];
       network.serveHttp(address, {
         listening: () => undefined,
@@ -173,14 +215,39 @@ describe("the host's HTTP", () => {
   });
 });
 
-/** Runs `body` on both ends of a connection, and takes everything down. */
-async function withConnection(
+/** How many of one connection's ends the runtime wrapped for the listener, while bytes went both ways. */
+async function wrappedBy(network: Network): Promise<number> {
+  let count = 0;
+  const onSocket = (): void => {
+    count++;
+  };
+  subscribe('net.server.socket', onSocket);
+  try {
+    await withConnectionOn(network, '127.0.0.1', '127.0.0.1', async (near, far) => {
+      near.socket?.write([patterned(100)]);
+      far.socket?.write([patterned(100)]);
+      await until(() => near.bytesRead === 100 && far.bytesRead === 100, 'the bytes');
+    });
+  } finally {
+    unsubscribe('net.server.socket', onSocket);
+  }
+  return count;
+}
+
+type Body = (near: SocketRecorder, far: SocketRecorder, address: Address) => void | Promise<void>;
+
+async function withConnection(listenHost: string, dialHost: string, takesHandles: boolean, body: Body): Promise<void> {
+  await withConnectionOn(new RealNetwork({ takesHandles }), listenHost, dialHost, body);
+}
+
+/** Runs `body` on both ends of a connection, and takes everything down. Later connections are closed as they come. */
+async function withConnectionOn(
+  network: Network,
   listenHost: string,
   dialHost: string,
-  copying: boolean,
-  body: (near: SocketRecorder, far: SocketRecorder, address: Address) => void | Promise<void>,
+  body: Body,
+  failures: (string | undefined)[] = [],
 ): Promise<void> {
-  const network = new RealNetwork({ copying });
   const near = new SocketRecorder();
   const far = new SocketRecorder();
   let address: Address | null = null;
@@ -189,12 +256,14 @@ async function withConnection(
     {
       listening: (bound) => (address = bound),
       accepted: (socket): SocketHandler => {
+        if (far.socket !== null) {
+          socket.destroy();
+          return new SocketRecorder();
+        }
         far.socket = socket;
         return far;
       },
-      failed: (error) => {
-        throw error;
-      },
+      failed: (error) => failures.push(error.code),
     },
   );
   const bound = await until<Address | null>(() => address, 'the port');

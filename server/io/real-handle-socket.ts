@@ -1,0 +1,223 @@
+/**
+ * An accepted connection as a socket directly on the runtime's TCP handle, because there can be many thousands of them,
+ * most of them silent.
+ *
+ *     reading ◄──resume / data answers false──► stopped
+ *        └───────────────┬─────────────────────────┘
+ *              end()     │     destroy(), an error
+ *                ▼       │            ▼
+ *              ending ───┴──────► closing ──► closed        the owner hears of the last step
+ *
+ * Invariants: `handle` is null from the beginning of closing on, and what the runtime still calls then is ignored. At
+ * most one write is in flight. A write that the system takes at once is reported inside the call and keeps nothing: it
+ * needs a request object all the same but leaves it as it was, so all sockets share a spare one. A write that has to
+ * wait keeps its request, and by it the memory it writes from.
+ *
+ * The runtime holds a handle until it is closed, and the handle its socket: nobody else has to hold either.
+ */
+
+import type { Address, IoError, ListenHandler, Socket, SocketHandler } from './io.ts';
+import { HEADROOM_BYTES } from './io.ts';
+import { readArea, readBuffer } from './real-read-buffer.ts';
+import {
+  type AddressOut,
+  addressOf,
+  END_OF_FILE,
+  type StreamBinding,
+  streamBinding,
+  systemError,
+  type TcpHandle,
+  type WriteRequest,
+} from './real-tcp-handle.ts';
+
+/** Without the runtime's streams nobody makes a socket of this kind. */
+const stream = streamBinding as StreamBinding;
+
+type OwnedHandle = TcpHandle & { owner: HandleSocket };
+
+/** `waiting`: the system has not taken all yet. `untold`: it has, before there was anybody to tell. */
+type WriteState = 'none' | 'waiting' | 'untold';
+
+class HandleSocket implements Socket {
+  private handle: OwnedHandle | null;
+  private handler: SocketHandler | null = null;
+  private error: IoError | null = null;
+  private readonly remoteHost: string;
+  private readonly remotePort: number;
+  private writeState: WriteState = 'none';
+  private isReading = false;
+  private isEnding = false;
+  private hasPeerEnded = false;
+
+  constructor(handle: OwnedHandle) {
+    this.handle = handle;
+    const { host, port } = peerOf(handle);
+    this.remoteHost = host;
+    this.remotePort = port;
+  }
+
+  /** Begins to read, for this owner. It may have written, or given up, already. */
+  open(handler: SocketHandler): void {
+    this.handler = handler;
+    const { handle } = this;
+    if (handle === null) return;
+    handle.onread = onRead;
+    handle.useUserBuffer(readArea);
+    this.resume();
+    if (this.writeState !== 'untold') return;
+    this.writeState = 'none';
+    handler.written();
+  }
+
+  get remote(): Address {
+    return { host: this.remoteHost, port: this.remotePort };
+  }
+
+  get local(): Address {
+    const out: AddressOut = {};
+    const status = this.handle?.getsockname(out);
+    return status === 0 ? addressOf(out) : { host: '', port: 0 };
+  }
+
+  write(pieces: readonly Uint8Array[]): void {
+    const { handle } = this;
+    if (handle === null) return;
+    const request = takeRequest();
+    const status =
+      pieces.length === 1 ? handle.writeBuffer(request, pieces[0] as Uint8Array) : handle.writev(request, pieces, true);
+    if (status !== 0) {
+      this.fail(systemError('write', status));
+      return;
+    }
+    if (stream.streamBaseState[stream.kLastWriteWasAsync] !== 0) {
+      request.pieces = pieces;
+      this.writeState = 'waiting';
+      return;
+    }
+    spareRequest = request;
+    if (this.handler === null) this.writeState = 'untold';
+    else this.handler.written();
+  }
+
+  resume(): void {
+    const { handle } = this;
+    if (handle === null || this.isReading || this.hasPeerEnded) return;
+    this.isReading = true;
+    const status = handle.readStart();
+    if (status !== 0) this.fail(systemError('read', status));
+  }
+
+  end(): void {
+    if (this.isEnding || this.handle === null) return;
+    this.isEnding = true;
+    if (this.writeState !== 'waiting') this.shutdown(this.handle);
+  }
+
+  destroy(): void {
+    const { handle } = this;
+    if (handle === null) return;
+    this.handle = null;
+    handle.close(onClosed);
+  }
+
+  readDone(result: number): void {
+    const { handle, handler } = this;
+    if (handle === null || handler === null) return;
+    if (result > 0) {
+      if (!handler.data(readBuffer, HEADROOM_BYTES, HEADROOM_BYTES + result)) this.stopReading();
+    } else if (result === END_OF_FILE) {
+      this.hasPeerEnded = true;
+      handler.ended();
+    } else if (result < 0) this.fail(systemError('read', result));
+  }
+
+  writeDone(status: number): void {
+    const { handle, handler } = this;
+    if (handle === null) return;
+    this.writeState = 'none';
+    if (status !== 0) this.fail(systemError('write', status));
+    else {
+      // Whoever ends the socket in here has ended it; it was waiting for this write only if it was to end before.
+      const ends = this.isEnding;
+      handler?.written();
+      if (ends && this.handle !== null) this.shutdown(handle);
+    }
+  }
+
+  closed(): void {
+    const { handler } = this;
+    this.handler = null;
+    handler?.closed(this.error);
+  }
+
+  private stopReading(): void {
+    const { handle } = this;
+    if (handle === null) return;
+    this.isReading = false;
+    handle.readStop();
+  }
+
+  /** Tells the peer that nothing more comes, and closes. */
+  private shutdown(handle: OwnedHandle): void {
+    const request = new stream.ShutdownWrap();
+    request.oncomplete = onShutdown;
+    // Not connected any more, or done already: then there is nothing to wait for.
+    if (handle.shutdown(request) !== 0) this.destroy();
+  }
+
+  private fail(error: IoError): void {
+    this.error = error;
+    this.destroy();
+  }
+}
+
+/** Makes the socket of a connection that was accepted, and its owner. */
+export function openAccepted(handle: TcpHandle, listen: ListenHandler): void {
+  handle.setNoDelay(true);
+  const owned = handle as OwnedHandle;
+  const socket = new HandleSocket(owned);
+  owned.owner = socket;
+  socket.open(listen.accepted(socket));
+}
+
+let spareRequest: WriteRequest | null = null;
+
+/** A request that no write keeps. */
+function takeRequest(): WriteRequest {
+  const spare = spareRequest;
+  spareRequest = null;
+  if (spare !== null) return spare;
+  const request = new stream.WriteWrap();
+  request.oncomplete = onWritten;
+  return request;
+}
+
+/** Most connections come from few hosts, one after the other: they share the text. */
+let lastHost = '';
+
+function peerOf(handle: TcpHandle): Address {
+  const out: AddressOut = {};
+  // One that was reset already has no peer.
+  if (handle.getpeername(out) !== 0) return { host: '', port: 0 };
+  const { host, port } = addressOf(out);
+  if (host !== lastHost) lastHost = host;
+  return { host: lastHost, port };
+}
+
+// What the runtime calls. It looks at what `onRead` returns: nothing.
+
+function onRead(this: TcpHandle): void {
+  (this as OwnedHandle).owner.readDone(stream.streamBaseState[stream.kReadBytesOrError] as number);
+}
+
+function onWritten(status: number, handle: TcpHandle): void {
+  (handle as OwnedHandle).owner.writeDone(status);
+}
+
+function onShutdown(_status: number, handle: TcpHandle): void {
+  (handle as OwnedHandle).owner.destroy();
+}
+
+function onClosed(this: TcpHandle): void {
+  (this as OwnedHandle).owner.closed();
+}

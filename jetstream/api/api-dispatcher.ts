@@ -3,8 +3,8 @@
  * which they came, so that what a publisher sent behind a request is not affected by it yet.
  *
  * Requests for messages (MSG.NEXT, DIRECT.GET) have subscriptions of their own, with consumers and streams: where there is
- * none, nobody answers here either, and the requester hears that there are no responders. An unknown subject is taken and
- * not answered, as nats-server does.
+ * none, nobody answers here either, and the requester hears that there are no responders. A subject that is none of the
+ * API's is taken and not answered, as nats-server does; a request that petiole does not have yet is refused by its name.
  *
  * Bound: request_queue_limit requests; beyond it all that wait are dropped.
  */
@@ -12,9 +12,11 @@
 import { Buffer } from 'node:buffer';
 import type { Message } from '../../server/protocol/message.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
+import { subjectMatches } from '../../server/subject/subject.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
+import { absentHandlers } from './absent-requests.ts';
 import { accountInfo } from './account-requests.ts';
-import type { ApiContext, ApiHandler } from './api-handler.ts';
+import type { ApiContext, ApiEntry, ApiHandler } from './api-handler.ts';
 import { ApiRequest } from './api-request.ts';
 import { consumerHandlers } from './consumer-requests.ts';
 import type { JetStreamAccount } from './jetstream-account.ts';
@@ -26,13 +28,14 @@ const PREFIX = '$JS.API.';
 const PREFIX_TOKENS = 2;
 const DOMAIN_PREFIX_TOKENS = 3;
 
-/** Handlers by the leading tokens of the subject. */
-const HANDLERS: ReadonlyMap<string, ApiHandler> = new Map<string, ApiHandler>([
+/** Handlers by what follows the prefix in the subject. */
+const HANDLERS: readonly ApiEntry[] = [
   ['INFO', accountInfo],
   ...streamHandlers,
   ...consumerHandlers,
   ...messageHandlers,
-]);
+  ...absentHandlers,
+];
 
 export class ApiDispatcher implements Sink {
   readonly sinkKind: SinkKind = 'internal';
@@ -104,11 +107,7 @@ export class ApiDispatcher implements Sink {
   }
 }
 
-/** Handlers are named by one to three tokens: `INFO`, `STREAM.CREATE`, `STREAM.MSG.GET`. */
 function handlerFor(tokens: readonly string[]): ApiHandler | undefined {
-  for (let length = Math.min(3, tokens.length); length > 0; length--) {
-    const handler = HANDLERS.get(tokens.slice(0, length).join('.'));
-    if (handler !== undefined) return handler;
-  }
-  return undefined;
+  const subject = tokens.join('.');
+  return HANDLERS.find(([pattern]) => subjectMatches(pattern, subject))?.[1];
 }

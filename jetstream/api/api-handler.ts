@@ -14,6 +14,9 @@ export interface ApiContext {
 /** Answers the request, at once or later, exactly once. */
 export type ApiHandler = (context: ApiContext, request: ApiRequest) => void;
 
+/** A handler, behind the pattern of what follows `$JS.API.` in the subjects of its requests. */
+export type ApiEntry = readonly [pattern: string, handler: ApiHandler];
+
 /** The stream that the subject names; refuses the request and answers `null` when there is none. */
 export function streamOf(
   context: ApiContext,

@@ -7,10 +7,10 @@ import { checkConsumerAction, updateConsumerConfig } from '../consumer/consumer-
 import { type ConsumerConfig, decodeConsumerRequest } from '../consumer/consumer-config.ts';
 import type { Consumer } from '../consumer/consumer.ts';
 import { startingSequence } from '../consumer/starting-sequence.ts';
-import { type ApiContext, type ApiHandler, streamOf } from './api-handler.ts';
+import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
-import { namesBody, readBody } from './request-bodies.ts';
+import { consumersBody, isEmptyBody, readOptions } from './request-bodies.ts';
 import type { StreamEntry } from './stream-entry.ts';
 import { consumerInfo } from './stream-info.ts';
 
@@ -94,30 +94,30 @@ function generatedName({ jetstream }: ApiContext, { consumers }: StreamEntry): s
 }
 
 /** The consumer that the subject names; refuses the request and answers `null` when there is none. */
-function consumerOf(context: ApiContext, request: ApiRequest, type: string, fields: object): Consumer | null {
-  const entry = streamOf(context, request, request.tokens[STREAM], type, fields);
+function consumerOf(context: ApiContext, request: ApiRequest, type: string): Consumer | null {
+  const entry = streamOf(context, request, request.tokens[STREAM], type);
   if (entry === null) return null;
   const consumer = entry.consumers.get(request.tokens[CONSUMER] ?? '');
   if (consumer !== undefined) return consumer;
-  request.refuse(type, ApiErrors.consumerNotFound, fields);
+  request.refuse(type, ApiErrors.consumerNotFound);
   return null;
 }
 
 const describeConsumer: ApiHandler = (context, request) => {
-  if (request.body !== '') {
+  if (!isEmptyBody(request.body)) {
     request.refuse(INFO, ApiErrors.notEmptyRequest);
     return;
   }
-  const consumer = consumerOf(context, request, INFO, {});
+  const consumer = consumerOf(context, request, INFO);
   if (consumer !== null) request.respond(INFO, consumerInfo(consumer, 'full'));
 };
 
 const deleteConsumer: ApiHandler = (context, request) => {
-  if (request.body !== '') {
-    request.refuse(DELETE, ApiErrors.notEmptyRequest, { success: false });
+  if (!isEmptyBody(request.body)) {
+    request.refuse(DELETE, ApiErrors.notEmptyRequest);
     return;
   }
-  const consumer = consumerOf(context, request, DELETE, { success: false });
+  const consumer = consumerOf(context, request, DELETE);
   if (consumer === null) return;
   context.jetstream.deleteConsumer(consumer, () => request.respond(DELETE, { success: true }));
 };
@@ -145,8 +145,8 @@ interface Page {
 
 /** The part of a stream's consumers that the request asks for; `null` when it was refused. */
 function consumerPage(context: ApiContext, request: ApiRequest, type: string, limit: number): Page | null {
-  const nothing = { ...NO_PAGE, consumers: type === NAMES ? null : [] };
-  const body = readBody(request.body, namesBody, context.jetstream.options.isStrict);
+  const nothing = { ...NO_PAGE, consumers: [] };
+  const body = readOptions(request.body, consumersBody, context.jetstream.options.isStrict);
   if (isApiError(body)) {
     request.refuse(type, body, nothing);
     return null;
@@ -158,11 +158,12 @@ function consumerPage(context: ApiContext, request: ApiRequest, type: string, li
   return { total: all.length, offset, limit, consumers: all.slice(offset, offset + limit) };
 }
 
-export const consumerHandlers: readonly (readonly [string, ApiHandler])[] = [
-  ['CONSUMER.CREATE', createConsumer],
-  ['CONSUMER.DURABLE.CREATE', createConsumer],
-  ['CONSUMER.INFO', describeConsumer],
-  ['CONSUMER.DELETE', deleteConsumer],
-  ['CONSUMER.NAMES', nameConsumers],
-  ['CONSUMER.LIST', listConsumers],
+export const consumerHandlers: readonly ApiEntry[] = [
+  ['CONSUMER.CREATE.*', createConsumer],
+  ['CONSUMER.CREATE.*.>', createConsumer],
+  ['CONSUMER.DURABLE.CREATE.*.*', createConsumer],
+  ['CONSUMER.INFO.*.*', describeConsumer],
+  ['CONSUMER.DELETE.*.*', deleteConsumer],
+  ['CONSUMER.NAMES.*', nameConsumers],
+  ['CONSUMER.LIST.*', listConsumers],
 ];

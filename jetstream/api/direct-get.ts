@@ -4,6 +4,8 @@
  *     $JS.API.DIRECT.GET.<stream>             {"seq":n} | {"last_by_subj":s} | {"next_by_subj":s,"seq":n}
  *     $JS.API.DIRECT.GET.<stream>.<subject>   the last one under the subject
  *
+ * With `"no_hdr":true` a message comes without any headers.
+ *
  * Source: ADR-31.
  */
 
@@ -17,12 +19,21 @@ import type { Stream } from '../stream/stream.ts';
 import { encodeTime } from './api-time.ts';
 import { wantedMessage } from './message-requests.ts';
 import { findMessage, type Wanted } from './message-search.ts';
-import { messageGetBody } from './request-bodies.ts';
+import { type MessageGetBody, messageGetBody } from './request-bodies.ts';
 
 const PREFIX = '$JS.API.DIRECT.GET.';
 const QUEUE_GROUP = '_sys_';
 const VERSION_LINE = 'NATS/1.0\r\n';
 const CRLF_BYTES = 2;
+/** Fields that say which messages are wanted. */
+const WHICH: ReadonlySet<string> = new Set(['seq', 'last_by_subj', 'next_by_subj', 'start_time', 'multi_last']);
+/** Fields that make no sense where the request's subject says which. */
+const NOT_WITH_SUBJECT: ReadonlySet<string> = new Set([...WHICH, 'batch', 'up_to_seq', 'up_to_time']);
+
+interface DirectGetRequest {
+  readonly wanted: Wanted;
+  readonly noHeaders: boolean;
+}
 
 export class DirectGets {
   private readonly stream: Stream;
@@ -55,36 +66,37 @@ export class DirectGets {
   private take(message: Message): void {
     if (!message.hasReply) return;
     const reply = Buffer.from(message.reply.subarray(message.replyStart, message.replyEnd));
-    const wanted = this.wanted(message, reply);
-    if (wanted === null) return;
-    findMessage(this.stream.store, wanted, (found) => {
+    const request = this.read(message);
+    if (typeof request === 'string') {
+      this.sendStatus(reply, request);
+      return;
+    }
+    findMessage(this.stream.store, request.wanted, (found) => {
       if (found === null) this.sendStatus(reply, '404 Message Not Found');
-      else this.sendMessage(reply, found);
+      else this.sendMessage(reply, found, request.noHeaders);
     });
   }
 
-  /** What the request asks for; `null` when it was refused. */
-  private wanted(message: Message, reply: Buffer): Wanted | null {
+  /** What the request asks for, or the status that refuses it. */
+  private read(message: Message): DirectGetRequest | string {
     const subject = message.subject.toString('latin1', message.subjectStart, message.subjectEnd);
-    const named = subject.slice(PREFIX.length + this.stream.name.length);
-    if (named !== '') return { kind: 'last', subject: named.slice(1) };
+    const named = subject.slice(PREFIX.length + this.stream.name.length + 1);
     const body = message.body.toString('latin1', message.payloadStart, message.bodyEnd);
-    if (body === '') {
-      this.sendStatus(reply, '408 Empty Request');
-      return null;
-    }
+    if (body === '') return named === '' ? '408 Empty Request' : { wanted: lastUnder(named), noHeaders: false };
     const { value, error } = decode(body, messageGetBody);
-    if (error !== null) {
-      this.sendStatus(reply, '408 Malformed Request');
-      return null;
-    }
-    const wanted = wantedMessage(value);
-    if (wanted === null) this.sendStatus(reply, '408 Bad Request');
-    return wanted;
+    if (error !== null) return '408 Malformed Request';
+    const { noHeaders } = value;
+    if (named === '' && !saysAnyOf(value, WHICH)) return '408 Empty Request';
+    const wanted = named === '' ? wantedMessage(value) : saysAnyOf(value, NOT_WITH_SUBJECT) ? null : lastUnder(named);
+    return wanted === null ? '408 Bad Request' : { wanted, noHeaders };
   }
 
-  private sendMessage(reply: Buffer, found: RecordView): void {
+  private sendMessage(reply: Buffer, found: RecordView, noHeaders: boolean): void {
     const { buffer, bodyStart, payloadStart, end } = found;
+    if (noHeaders) {
+      this.send(reply, buffer.subarray(payloadStart, end), 0);
+      return;
+    }
     const origin = [
       `Nats-Stream: ${this.stream.name}`,
       `Nats-Subject: ${found.subject}`,
@@ -110,4 +122,12 @@ export class DirectGets {
     answer.setBody(body, 0, headerBytes, body.length);
     this.stream.account.route(answer);
   }
+}
+
+function saysAnyOf(body: MessageGetBody, fields: ReadonlySet<string>): boolean {
+  return messageGetBody.fields.some((field) => fields.has(field.json) && !field.isEmpty(body));
+}
+
+function lastUnder(subject: string): Wanted {
+  return { kind: 'last', subject };
 }

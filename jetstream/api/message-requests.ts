@@ -1,11 +1,12 @@
 /** `STREAM.MSG.GET` and `STREAM.MSG.DELETE`. */
 
-import { ApiErrors, isApiError } from '../errors.ts';
+import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import type { RecordView } from '../store/record.ts';
-import { type ApiHandler, streamOf } from './api-handler.ts';
+import type { Stream } from '../stream/stream.ts';
+import { type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import { encodeTime } from './api-time.ts';
 import { findMessage, type Wanted } from './message-search.ts';
-import { type MessageGetBody, messageDeleteBody, messageGetBody, readBody } from './request-bodies.ts';
+import { isEmptyBody, type MessageGetBody, messageDeleteBody, messageGetBody, readBody } from './request-bodies.ts';
 
 const GET = 'stream_msg_get_response';
 const DELETE = 'stream_msg_delete_response';
@@ -19,7 +20,7 @@ const getMessage: ApiHandler = (context, request) => {
     request.refuse(GET, body);
     return;
   }
-  const wanted = wantedMessage(body);
+  const wanted = body.maxBytes > 0 ? null : wantedMessage(body);
   if (wanted === null) {
     request.refuse(GET, ApiErrors.badRequest);
     return;
@@ -58,14 +59,23 @@ const deleteMessage: ApiHandler = (context, request) => {
   const { store, config } = entry.stream;
   const body = readBody(request.body, messageDeleteBody, context.jetstream.options.isStrict);
   if (isApiError(body)) request.refuse(DELETE, body);
-  else if (request.body === '') request.refuse(DELETE, ApiErrors.badRequest);
+  else if (isEmptyBody(request.body)) request.refuse(DELETE, ApiErrors.badRequest);
   else if (config.denyDelete)
     request.refuse(DELETE, ApiErrors.streamMessageDeleteFailed('message delete not permitted'));
-  else if (!store.remove(body.sequence)) request.refuse(DELETE, ApiErrors.sequenceNotFound(body.sequence));
+  else if (!store.remove(body.sequence)) request.refuse(DELETE, missing(entry.stream, body.sequence));
   else entry.stream.whenDurable(() => request.respond(DELETE, { success: true }));
 };
 
-export const messageHandlers: readonly (readonly [string, ApiHandler])[] = [
-  ['STREAM.MSG.GET', getMessage],
-  ['STREAM.MSG.DELETE', deleteMessage],
+/** Why there is no such message to delete; what a file stream never had, or no longer knows of, it says otherwise. */
+function missing({ config, store }: Stream, sequence: number): ApiError {
+  if (config.storage === 'file') {
+    if (sequence < Math.max(1, store.firstSequence)) return ApiErrors.streamMessageDeleteFailed('no message found');
+    if (sequence > store.lastSequence) return ApiErrors.streamMessageDeleteFailed('stream store EOF');
+  }
+  return ApiErrors.sequenceNotFound(sequence);
+}
+
+export const messageHandlers: readonly ApiEntry[] = [
+  ['STREAM.MSG.GET.*', getMessage],
+  ['STREAM.MSG.DELETE.*', deleteMessage],
 ];

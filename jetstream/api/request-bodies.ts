@@ -45,12 +45,25 @@ export interface MessageDeleteBody {
   noErase: boolean;
 }
 
+export interface ConsumersBody {
+  paged: Paged;
+}
+
 const paged = new GoStruct<Paged>('server.ApiPagedRequest', [field('offset', 'offset', goInt)]);
 
-export const namesBody: GoStruct<NamesBody> = new GoStruct('server.JSApiStreamNamesRequest', [
+const namesFields = [
   ...embedded<NamesBody, 'paged'>('paged', paged),
   field<NamesBody, 'subject'>('subject', 'subject', goString),
-]);
+];
+
+export const namesBody: GoStruct<NamesBody> = new GoStruct('server.JSApiStreamNamesRequest', namesFields);
+
+export const listBody: GoStruct<NamesBody> = new GoStruct('server.JSApiStreamListRequest', namesFields);
+
+export const consumersBody: GoStruct<ConsumersBody> = new GoStruct(
+  'server.JSApiConsumersRequest',
+  embedded<ConsumersBody, 'paged'>('paged', paged),
+);
 
 export const infoBody: GoStruct<InfoBody> = new GoStruct('server.JSApiStreamInfoRequest', [
   ...embedded<InfoBody, 'paged'>('paged', paged),
@@ -86,4 +99,14 @@ export const messageDeleteBody: GoStruct<MessageDeleteBody> = new GoStruct('serv
 export function readBody<T extends object>(text: string, type: GoStruct<T>, isStrict: boolean): T | ApiError {
   const { value, error }: Decoded<T> = decodeRequest(text, type, isStrict);
   return error === null ? value : ApiErrors.invalidJson(error);
+}
+
+/** The same where the body only narrows what is asked for: one that is neither an object nor a list says nothing. */
+export function readOptions<T extends object>(text: string, type: GoStruct<T>, isStrict: boolean): T | ApiError {
+  return readBody(/^[ \t\n\r]*[{[]/.test(text) ? text : '', type, isStrict);
+}
+
+/** Whether a request that takes no body has none: an object without fields counts as none. */
+export function isEmptyBody(text: string): boolean {
+  return text === '' || /^\s*\{\s*\}\s*$/.test(text);
 }

@@ -17,11 +17,11 @@ import {
   type StreamRequest,
 } from '../stream/stream-config.ts';
 import type { Stream } from '../stream/stream.ts';
-import { type ApiContext, type ApiHandler, streamOf } from './api-handler.ts';
+import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
 import { purgeStream } from './purge.ts';
-import { infoBody, namesBody, purgeBody, readBody } from './request-bodies.ts';
+import { infoBody, isEmptyBody, listBody, namesBody, purgeBody, readOptions } from './request-bodies.ts';
 import type { StreamEntry } from './stream-entry.ts';
 import { streamInfo } from './stream-info.ts';
 
@@ -133,7 +133,7 @@ function answerWithInfo(entry: StreamEntry, request: ApiRequest, type: string): 
 const describeStream: ApiHandler = (context, request) => {
   const entry = streamOf(context, request, request.tokens[NAME], INFO, NO_PAGE);
   if (entry === null) return;
-  const body = readBody(request.body, infoBody, context.jetstream.options.isStrict);
+  const body = readOptions(request.body, infoBody, context.jetstream.options.isStrict);
   if (isApiError(body)) {
     request.refuse(INFO, body, NO_PAGE);
     return;
@@ -187,7 +187,7 @@ function selectedStreams(context: ApiContext, filter: string): StreamEntry[] {
 }
 
 const nameStreams: ApiHandler = (context, request) => {
-  const body = readBody(request.body, namesBody, context.jetstream.options.isStrict);
+  const body = readOptions(request.body, namesBody, context.jetstream.options.isStrict);
   if (isApiError(body)) {
     request.refuse(NAMES, body, { ...NO_PAGE, streams: null });
     return;
@@ -200,7 +200,7 @@ const nameStreams: ApiHandler = (context, request) => {
 };
 
 const listStreams: ApiHandler = (context, request) => {
-  const body = readBody(request.body, namesBody, context.jetstream.options.isStrict);
+  const body = readOptions(request.body, listBody, context.jetstream.options.isStrict);
   if (isApiError(body)) {
     request.refuse(LIST, body, { ...NO_PAGE, streams: [] });
     return;
@@ -224,35 +224,35 @@ const listStreams: ApiHandler = (context, request) => {
 };
 
 const deleteStream: ApiHandler = (context, request) => {
-  if (request.body !== '') {
-    request.refuse(DELETE, ApiErrors.notEmptyRequest, { success: false });
+  if (!isEmptyBody(request.body)) {
+    request.refuse(DELETE, ApiErrors.notEmptyRequest);
     return;
   }
-  const entry = streamOf(context, request, request.tokens[NAME], DELETE, { success: false });
+  const entry = streamOf(context, request, request.tokens[NAME], DELETE);
   if (entry === null) return;
   context.jetstream.deleteStream(entry.stream, () => request.respond(DELETE, { success: true }));
 };
 
 const purge: ApiHandler = (context, request) => {
-  const refuse = (error: ApiError): void => request.refuse(PURGE, error, { success: false, purged: 0 });
+  const refuse = (error: ApiError): void => request.refuse(PURGE, error, { purged: 0 });
   const entry = context.owner.streams.get(request.tokens[NAME] ?? '');
   if (entry === undefined) {
     refuse(ApiErrors.streamNotFound);
     return;
   }
-  const body = readBody(request.body, purgeBody, context.jetstream.options.isStrict);
+  const body = readOptions(request.body, purgeBody, context.jetstream.options.isStrict);
   if (isApiError(body)) refuse(body);
   else if (entry.stream.config.denyPurge) refuse(ApiErrors.streamPurgeFailed('stream purge not permitted'));
   else if (body.sequence > 0 && body.keep > 0) refuse(ApiErrors.badRequest);
   else purgeStream(entry.stream, body, (purged) => request.respond(PURGE, { success: true, purged }));
 };
 
-export const streamHandlers: readonly (readonly [string, ApiHandler])[] = [
-  ['STREAM.CREATE', createStream],
-  ['STREAM.UPDATE', updateStream],
-  ['STREAM.INFO', describeStream],
+export const streamHandlers: readonly ApiEntry[] = [
+  ['STREAM.CREATE.*', createStream],
+  ['STREAM.UPDATE.*', updateStream],
+  ['STREAM.INFO.*', describeStream],
   ['STREAM.NAMES', nameStreams],
   ['STREAM.LIST', listStreams],
-  ['STREAM.DELETE', deleteStream],
-  ['STREAM.PURGE', purge],
+  ['STREAM.DELETE.*', deleteStream],
+  ['STREAM.PURGE.*', purge],
 ];

@@ -45,6 +45,9 @@ export function readPullRequest(
   if (typeof wanted === 'string') return `400 Bad Request - ${wanted}`;
   const { batch, expiresMs, maxBytes, noWait, heartbeatMs } = wanted;
   if (heartbeatMs > 0 && heartbeatMs * 2 > expiresMs) return '400 Bad Request - heartbeat value too large';
+  // No consumer has a priority policy yet.
+  if (wanted.isOverflow) return '400 Bad Request - Not a Overflow Priority consumer';
+  if (wanted.isPinned) return '400 Bad Request - Not a Pinned Client Priority consumer';
   if (limits.maxBatch > 0 && batch > limits.maxBatch) return `409 Exceeded MaxRequestBatch of ${limits.maxBatch}`;
   if (limits.maxExpiresMs > 0 && expiresMs > limits.maxExpiresMs) {
     return `409 Exceeded MaxRequestExpires of ${limits.maxExpiresText}`;
@@ -70,11 +73,25 @@ interface Wanted {
   maxBytes: number;
   noWait: boolean;
   heartbeatMs: number;
+  /** Whether it wants messages only when so many wait. */
+  isOverflow: boolean;
+  /** Whether it is of the client that the consumer is pinned to. */
+  isPinned: boolean;
 }
+
+const ONE_MESSAGE: Wanted = {
+  batch: 1,
+  expiresMs: 0,
+  maxBytes: 0,
+  noWait: false,
+  heartbeatMs: 0,
+  isOverflow: false,
+  isPinned: false,
+};
 
 /** Empty: one message; a number: so many; JSON: the whole; anything else: one message. */
 function parseBody(body: string): Wanted | string {
-  const wanted: Wanted = { batch: 1, expiresMs: 0, maxBytes: 0, noWait: false, heartbeatMs: 0 };
+  const wanted = { ...ONE_MESSAGE };
   if (!body.startsWith('{')) {
     if (/^[-+]?\d{1,9}$/.test(body)) wanted.batch = Number(body);
     return wanted;
@@ -90,6 +107,8 @@ function parseBody(body: string): Wanted | string {
   wanted.maxBytes = numberOf(parsed['max_bytes']);
   wanted.noWait = parsed['no_wait'] === true;
   wanted.heartbeatMs = numberOf(parsed['idle_heartbeat']) / NS_PER_MS;
+  wanted.isOverflow = numberOf(parsed['min_pending']) !== 0 || numberOf(parsed['min_ack_pending']) !== 0;
+  wanted.isPinned = typeof parsed['id'] === 'string' && parsed['id'] !== '';
   return wanted;
 }
 

@@ -71,9 +71,14 @@ export function startJetStream(site: Site, jetstream: JetStream, done: () => voi
 function limitsOf({ io, options }: Site, directory: string): StorageLimits {
   const { maxMemoryBytes, maxFileBytes } = options.jetstream;
   return {
-    memoryBytes: maxMemoryBytes ?? Math.floor(io.host.memoryLimitBytes() * SHARE),
-    fileBytes: maxFileBytes ?? Math.floor(freeBytes(io, directory) * SHARE),
+    memoryBytes: isGiven(maxMemoryBytes) ? maxMemoryBytes : Math.floor(io.host.memoryLimitBytes() * SHARE),
+    fileBytes: isGiven(maxFileBytes) ? maxFileBytes : Math.floor(freeBytes(io, directory) * SHARE),
   };
+}
+
+/** A limit below zero is none, as one left out is. */
+function isGiven(limit: number | null): limit is number {
+  return limit !== null && limit >= 0;
 }
 
 /** Free bytes where the store is, or will be. */

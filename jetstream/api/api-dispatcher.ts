@@ -11,6 +11,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { Message } from '../../server/protocol/message.ts';
+import { asksTooHighLevel } from '../../server/protocol/required-level.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
 import { subjectMatches } from '../../server/subject/subject.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
@@ -21,6 +22,7 @@ import { ApiRequest } from './api-request.ts';
 import { consumerHandlers } from './consumer-requests.ts';
 import type { JetStreamAccount } from './jetstream-account.ts';
 import type { JetStream } from './jetstream.ts';
+import { refuseLevel } from './level-refusals.ts';
 import { messageHandlers } from './message-requests.ts';
 import { streamHandlers } from './stream-requests.ts';
 
@@ -80,7 +82,7 @@ export class ApiDispatcher implements Sink {
     }
     const reply = Buffer.from(message.reply.subarray(message.replyStart, message.replyEnd));
     const body = message.body.toString('latin1', message.payloadStart, message.bodyEnd);
-    this.queue.push(new ApiRequest(this.owner.account, path, reply, body));
+    this.queue.push(new ApiRequest(this.owner.account, path, reply, body, asksTooHighLevel(message)));
     if (!this.busy) this.next();
     return true;
   }
@@ -103,7 +105,7 @@ export class ApiDispatcher implements Sink {
       if (isError) this.owner.apiErrors++;
       this.next();
     };
-    handler(this.context, request);
+    if (!request.asksTooHighLevel || !refuseLevel(request)) handler(this.context, request);
   }
 }
 

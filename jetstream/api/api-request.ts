@@ -13,15 +13,18 @@ export class ApiRequest {
   /** The subject behind `$JS.API.`, by tokens. */
   readonly tokens: readonly string[];
   readonly body: string;
+  /** It counts on a level of the API that this server does not have. */
+  readonly asksTooHighLevel: boolean;
   /** Called once, with whether the answer was an error. */
   onAnswered: (isError: boolean) => void = () => undefined;
   private readonly reply: Buffer;
 
-  constructor(account: Account, tokens: readonly string[], reply: Buffer, body: string) {
+  constructor(account: Account, tokens: readonly string[], reply: Buffer, body: string, asksTooHighLevel: boolean) {
     this.account = account;
     this.tokens = tokens;
     this.reply = reply;
     this.body = body;
+    this.asksTooHighLevel = asksTooHighLevel;
   }
 
   /** Answers with `type` and these fields; an undefined field is left out. */

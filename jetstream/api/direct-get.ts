@@ -12,6 +12,7 @@
 import { Buffer } from 'node:buffer';
 import { decode } from '../../server/protocol/go-json.ts';
 import { Message } from '../../server/protocol/message.ts';
+import { asksTooHighLevel } from '../../server/protocol/required-level.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { CallbackSink } from '../consumer/consumer-sinks.ts';
 import type { RecordView } from '../store/record.ts';
@@ -79,6 +80,7 @@ export class DirectGets {
 
   /** What the request asks for, or the status that refuses it. */
   private read(message: Message): DirectGetRequest | string {
+    if (asksTooHighLevel(message)) return '412 Required Api Level';
     const subject = message.subject.toString('latin1', message.subjectStart, message.subjectEnd);
     const named = subject.slice(PREFIX.length + this.stream.name.length + 1);
     const body = message.body.toString('latin1', message.payloadStart, message.bodyEnd);

@@ -14,6 +14,7 @@ import { Buffer } from 'node:buffer';
 import type { Timer } from '../../server/io/io.ts';
 import { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
+import { asksTooHighLevel } from '../../server/protocol/required-level.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { RecordView } from '../store/record.ts';
 import { LOADING, NONE, type StoreListener } from '../store/store.ts';
@@ -195,7 +196,8 @@ export class Consumer implements StoreListener {
   private pulled(message: Message): void {
     if (!message.hasReply) return;
     const reply = copySubject(message.reply, message.replyStart, message.replyEnd);
-    this.request(reply, message.body.toString('latin1', message.payloadStart, message.bodyEnd));
+    if (asksTooHighLevel(message)) this.waiting.send(reply, '412 Required Api Level\r\n');
+    else this.request(reply, message.body.toString('latin1', message.payloadStart, message.bodyEnd));
   }
 
   /** Somebody asks for messages. */

@@ -25,7 +25,7 @@ process.on('SIGUSR1', () => reopenLog());
 
 const io = realIo();
 const args = process.argv.slice(2);
-const sources = diskSources(io.disk, process.env);
+const sources = diskSources(io.disk, io.host.environment);
 const outcome = interpretCommandLine(args, sources);
 if (outcome.kind === 'exit') {
   if (outcome.stdout !== '') fs.writeSync(process.stdout.fd, outcome.stdout);

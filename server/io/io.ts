@@ -98,7 +98,7 @@ export interface FileLock {
 export interface Disk {
   readFileNow(path: string): Buffer;
   readDirectoryNow(path: string): string[];
-  /** Makes the directory and those above it. */
+  /** Makes the directory and those above it, durably under their names. */
   makeDirectoryNow(path: string): void;
   /** Writes a small file that is whole on the device, and under its name, when this returns. */
   writeFileNow(path: string, bytes: Uint8Array): void;
@@ -201,6 +201,7 @@ export interface Host {
   readonly cores: number;
   /** Where files go that nobody gave another place. */
   readonly temporaryDirectory: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** All addresses of this host, by interface; loopback's, where it is up, among them. */
   addresses(): string[];
   /** Bytes of memory this process may use: the machine's, or the control group's when that is less. */

@@ -89,16 +89,20 @@ export class RealDisk implements Disk {
   }
 
   makeDirectoryNow(directory: string): void {
-    fs.mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
+    const absolute = path.resolve(directory);
+    const missing: string[] = [];
+    for (let each = absolute; !isDirectory(each); each = path.dirname(each)) missing.push(each);
+    for (const each of missing.reverse()) {
+      fs.mkdirSync(each, { mode: DIRECTORY_MODE });
+      syncDirectoryNow(path.dirname(each));
+    }
   }
 
   writeFileNow(file: string, bytes: Uint8Array): void {
     const temporary = `${file}.new`;
     fs.writeFileSync(temporary, bytes, { mode: FILE_MODE, flush: true });
     fs.renameSync(temporary, file);
-    const directory = fs.openSync(path.dirname(file), O_RDONLY);
-    fs.fsyncSync(directory);
-    fs.closeSync(directory);
+    syncDirectoryNow(path.dirname(file));
   }
 
   statusNow(file: string): FileStatus | null {
@@ -138,8 +142,17 @@ export class RealDisk implements Disk {
     fs.rm(directory, { recursive: true }, done);
   }
 
+  /** The runtime's own way to make parents never ends where a file system has no such names (below /proc). */
   makeDirectory(directory: string, done: Done): void {
-    fs.mkdir(directory, { recursive: true, mode: DIRECTORY_MODE }, (error) => done(error));
+    const parent = path.dirname(path.resolve(directory));
+    fs.mkdir(directory, { mode: DIRECTORY_MODE }, (error) => {
+      if (error?.code === 'ENOENT' && !isDirectory(parent)) {
+        this.makeDirectory(parent, (parentError) => {
+          if (parentError === null) fs.mkdir(directory, { mode: DIRECTORY_MODE }, (again) => done(again));
+          else done(parentError);
+        });
+      } else done(error?.code === 'EEXIST' && isDirectory(directory) ? null : error);
+    });
   }
 
   syncDirectory(directory: string, done: Done): void {
@@ -152,5 +165,18 @@ export class RealDisk implements Disk {
         fs.close(descriptor, (closeError) => done(syncError ?? closeError ?? null));
       });
     });
+  }
+}
+
+function isDirectory(directory: string): boolean {
+  return fs.statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+function syncDirectoryNow(directory: string): void {
+  const descriptor = fs.openSync(directory, O_RDONLY);
+  try {
+    fs.fsyncSync(descriptor);
+  } finally {
+    fs.closeSync(descriptor);
   }
 }

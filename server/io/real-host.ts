@@ -9,6 +9,7 @@ export class RealHost implements Host {
   readonly processId: number = process.pid;
   readonly cores: number = os.availableParallelism();
   readonly temporaryDirectory: string = os.tmpdir();
+  readonly environment: Readonly<Record<string, string | undefined>> = process.env;
 
   addresses(): string[] {
     const interfaces = Object.values(os.networkInterfaces());

@@ -35,6 +35,15 @@ describe("the host's disk", () => {
     expect(new RealDisk().freeBytesNow(temporaryDirectory())).toBeGreaterThan(0);
   });
 
+  it.runIf(platform() === 'linux')('says that a folder can not be made where no names can be made', async () => {
+    const disk = new RealDisk();
+    expect(() => disk.makeDirectoryNow('/proc/no/where')).toThrow('ENOENT');
+    const error = await new Promise((resolve) => {
+      disk.makeDirectory('/proc/no/where', resolve);
+    });
+    expect(error).toHaveProperty('code', 'ENOENT');
+  });
+
   it('leaves nothing of a file that could not be written whole under its name', () => {
     const folder = temporaryDirectory();
     expect(() => new RealDisk().writeFileNow(join(folder, 'no', 'file'), Buffer.from('x'))).toThrow('ENOENT');

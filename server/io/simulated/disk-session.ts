@@ -33,7 +33,13 @@ export class DiskSession implements Disk {
   }
 
   makeDirectoryNow(path: string): void {
-    this.disk.tree.addFolders(path);
+    const { tree } = this.disk;
+    tree.addFolders(path);
+    let parent = posix.resolve('/', path);
+    while (parent !== '/') {
+      parent = posix.dirname(parent);
+      tree.makeDurable(tree.unsyncedIn(tree.folder(parent)));
+    }
   }
 
   writeFileNow(path: string, bytes: Uint8Array): void {
@@ -97,7 +103,7 @@ export class DiskSession implements Disk {
   }
 
   makeDirectory(path: string, done: Done): void {
-    this.submit('names', () => this.makeDirectoryNow(path), done);
+    this.submit('names', () => this.disk.tree.addFolders(path), done);
   }
 
   syncDirectory(path: string, done: Done): void {

@@ -10,6 +10,7 @@ export class SimulatedHost implements Host {
   readonly processId: number;
   readonly cores = 2;
   readonly temporaryDirectory = '/tmp';
+  readonly environment: Readonly<Record<string, string | undefined>> = {};
   private readonly address: string;
   private readonly limitBytes: number;
 

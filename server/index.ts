@@ -1,0 +1,117 @@
+/**
+ * petiole inside another program, which is usually a test:
+ *
+ *     const server = await startServer({ jetstream: true });
+ *     const connection = await connect({ servers: server.url });
+ *     …
+ *     await server.close();
+ *
+ * Any number of servers live in one process. None touches the process: no signals, no exit, no output unless asked for.
+ */
+
+import { interpretCommandLine } from './config/load.ts';
+import type { ServerOptions } from './config/options.ts';
+import type { ConfigSources } from './config/sources.ts';
+import { diskSources } from './config/sources.ts';
+import { hostPort } from './connection/listen-failure.ts';
+import type { Io } from './io/io.ts';
+import { Log } from './io/log.ts';
+import { realIo } from './io/real-io.ts';
+import { Server } from './server.ts';
+
+const CONFIG_NAME = 'startServer.conf';
+
+export interface StartServerOptions {
+  /** Default: 127.0.0.1. */
+  readonly host?: string;
+  /** 0, the default, takes any free port. */
+  readonly port?: number;
+  /** Where monitoring listens, 0 for any free port; no monitoring without it. */
+  readonly monitorPort?: number;
+  /** `true` stores in a temporary folder that goes with the server, a path stores there and stays. Default: none. */
+  readonly jetstream?: boolean | string;
+  /** Configuration in the language of the config file. What is given above wins over it. */
+  readonly config?: string;
+  /** Receives the log, a line at a time with its line end. Default: nobody. */
+  readonly log?: (line: string) => void;
+}
+
+export interface RunningServer {
+  readonly host: string;
+  readonly port: number;
+  /** `nats://127.0.0.1:4222` */
+  readonly url: string;
+  /** `http://127.0.0.1:8222`; `null` without monitoring. */
+  readonly monitorUrl: string | null;
+  /** Ends connections after what was queued for them, brings everything stored to the disk, and frees the ports. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts a server; the promise is kept when clients can connect. Fails with an `Error` that says what is wrong with the
+ * configuration (with line and column), the port or the store.
+ */
+export async function startServer(given: StartServerOptions = {}): Promise<RunningServer> {
+  const io = realIo();
+  const temporary =
+    given.jetstream === true ? `${io.host.temporaryDirectory}/petiole-${io.random.bytes(8).toString('hex')}` : null;
+  const options = optionsOf(given, io, temporary);
+  const { log = () => undefined } = given;
+  const { debug, trace, logTime, logTimeUtc } = options;
+  const server = new Server(
+    io,
+    new Log(log, io.clock, io.host.processId, { debug, trace, time: logTime, utc: logTimeUtc }),
+    options,
+  );
+  await new Promise<void>((resolve, reject) => {
+    server.start((error) => {
+      if (error === null) resolve();
+      else reject(error);
+    });
+  });
+  const { clientAddress } = server;
+  if (clientAddress === null) throw new Error('the server started without a port');
+  const monitor = server.monitor?.address ?? null;
+  let closing: Promise<void> | null = null;
+  return {
+    ...clientAddress,
+    url: `nats://${hostPort(clientAddress)}`,
+    monitorUrl: monitor === null ? null : `http://${hostPort(monitor)}`,
+    close: () => (closing ??= close(server, io, temporary)),
+  };
+}
+
+function optionsOf(given: StartServerOptions, io: Io, temporary: string | null): ServerOptions {
+  const { host = '127.0.0.1', port = 0, monitorPort, jetstream = false, config } = given;
+  const flags = ['-a', host, '-p', flagPort(port)];
+  if (monitorPort !== undefined) flags.push('-m', flagPort(monitorPort));
+  if (jetstream !== false) flags.push('-js', '-sd', temporary ?? String(jetstream));
+  if (config !== undefined) flags.push('-c', CONFIG_NAME);
+  const outcome = interpretCommandLine(flags, sourcesOf(io, config));
+  if (outcome.kind === 'exit') throw new Error(outcome.stderr.trim());
+  return outcome.options;
+}
+
+/** Flags and config files say -1 for any free port. */
+function flagPort(port: number): string {
+  return String(port === 0 ? -1 : port);
+}
+
+function sourcesOf(io: Io, config: string | undefined): ConfigSources {
+  const sources = diskSources(io.disk, io.host.environment);
+  const bytes = new TextEncoder().encode(config);
+  return { ...sources, readFile: (path) => (path === CONFIG_NAME ? bytes : sources.readFile(path)) };
+}
+
+async function close(server: Server, io: Io, temporary: string | null): Promise<void> {
+  await new Promise<void>((resolve) => {
+    server.close(resolve);
+  });
+  if (temporary === null) return;
+  await new Promise<void>((resolve, reject) => {
+    io.disk.removeDirectory(temporary, (error) => {
+      if (error === null) resolve();
+      else reject(error);
+    });
+  });
+}

@@ -1,0 +1,87 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
+import { expect, onTestFinished, test } from 'vitest';
+import { type RunningServer, startServer, type StartServerOptions } from '../../server/index.ts';
+import { temporaryDirectory } from '../helpers/temporary-directory.ts';
+
+async function start(options?: StartServerOptions): Promise<RunningServer> {
+  const server = await startServer(options);
+  onTestFinished(() => server.close());
+  return server;
+}
+
+async function publish(server: RunningServer): Promise<number> {
+  const connection = await connect({ servers: server.url });
+  const manager = await jetstreamManager(connection);
+  await manager.streams.add({ name: 'READINGS', subjects: ['reading.>'] });
+  const { seq } = await jetstream(connection).publish('reading.1', 'warm');
+  await connection.close();
+  return seq;
+}
+
+test('two servers in one process know nothing of each other', async () => {
+  const [first, second] = await Promise.all([start(), start()]);
+  expect(first.port).not.toBe(second.port);
+  const publisher = await connect({ servers: first.url });
+  const here = await connect({ servers: first.url });
+  const there = await connect({ servers: second.url });
+  const heard: string[] = [];
+  here.subscribe('greeting', { callback: () => void heard.push('here') });
+  there.subscribe('greeting', { callback: () => void heard.push('there') });
+  await Promise.all([here.flush(), there.flush()]);
+  publisher.publish('greeting');
+  await publisher.flush();
+  await Promise.all([here.flush(), there.flush()]);
+  expect(heard).toEqual(['here']);
+  await Promise.all([publisher.close(), here.close(), there.close()]);
+});
+
+test('JetStream in a temporary folder, which goes with the server', async () => {
+  const before = new Set(readdirSync(tmpdir()));
+  const server = await startServer({ jetstream: true });
+  expect(await publish(server)).toBe(1);
+  await server.close();
+  const left = readdirSync(tmpdir()).filter((name) => name.startsWith('petiole-') && !before.has(name));
+  expect(left.filter((name) => /^petiole-[0-9a-f]{16}$/.test(name))).toEqual([]);
+});
+
+test('JetStream in a folder of its own, where another server finds it again', async () => {
+  const folder = temporaryDirectory();
+  const first = await startServer({ jetstream: folder });
+  expect(await publish(first)).toBe(1);
+  await first.close();
+  const second = await start({ jetstream: folder });
+  expect(await publish(second)).toBe(2);
+  expect(existsSync(`${folder}/petiole`)).toBe(true);
+});
+
+test('monitoring, configuration and log', async () => {
+  const lines: string[] = [];
+  const server = await start({
+    monitorPort: 0,
+    config: 'server_name: inside, port: 4222, authorization { token: s3cr3t }',
+    log: (line) => lines.push(line),
+  });
+  expect(server.port).not.toBe(4222);
+  const varz = (await (await fetch(`${server.monitorUrl}/varz`)).json()) as { server_name: string };
+  expect(varz.server_name).toBe('inside');
+  await expect(connect({ servers: server.url, reconnect: false })).rejects.toThrow('Authorization Violation');
+  const connection = await connect({ servers: server.url, token: 's3cr3t' });
+  await connection.close();
+  expect(lines.join('')).toContain('Server is ready\n');
+});
+
+test('what is wrong is said', async () => {
+  await expect(startServer({ config: 'port: 4222\nhost: [1, 2]' })).rejects.toThrow(/startServer\.conf:2:\d+: /);
+  const server = await start();
+  await expect(startServer({ port: server.port })).rejects.toThrow('bind: address already in use');
+  await expect(startServer({ jetstream: '/proc/nowhere' })).rejects.toThrow("Can't start JetStream: ");
+});
+
+test('closing twice is closing once', async () => {
+  const server = await startServer();
+  await Promise.all([server.close(), server.close()]);
+  await expect(connect({ servers: server.url, reconnect: false })).rejects.toThrow('connection refused');
+});

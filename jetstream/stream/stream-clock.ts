@@ -1,18 +1,25 @@
 /**
  * The times of one stream's messages: never the same twice and never backwards, whatever the host's clock does. A clock
- * that is behind leaves the times advancing by a nanosecond a message until it has caught up.
+ * that is behind leaves the times advancing by a nanosecond a message until it has caught up. The host's clock is read
+ * once a turn: messages that came together have the same time, and a nanosecond each between them.
  */
 
-import type { Clock } from '../../server/io/io.ts';
+import type { Clock, Timers } from '../../server/io/io.ts';
 import type { Time } from '../store/store.ts';
 
 export class StreamClock {
   private readonly clock: Clock;
+  private readonly timers: Timers;
   private seconds = 0;
   private nanoseconds = 0;
+  private isRead = false;
+  private readonly endTurn = (): void => {
+    this.isRead = false;
+  };
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, timers: Timers) {
     this.clock = clock;
+    this.timers = timers;
   }
 
   /** Times will be later than this one. */
@@ -22,16 +29,22 @@ export class StreamClock {
   }
 
   next(): Time {
-    const wallMs = this.clock.wallMs();
-    const seconds = Math.floor(wallMs / 1000);
-    const nanoseconds = Math.floor((wallMs - seconds * 1000) * 1e6);
-    if (seconds > this.seconds || (seconds === this.seconds && nanoseconds > this.nanoseconds)) {
-      this.seconds = seconds;
-      this.nanoseconds = nanoseconds;
-    } else if (++this.nanoseconds === 1e9) {
+    if (++this.nanoseconds === 1e9) {
       this.seconds++;
       this.nanoseconds = 0;
     }
+    if (!this.isRead) this.read();
     return { seconds: this.seconds, nanoseconds: this.nanoseconds };
+  }
+
+  private read(): void {
+    this.isRead = true;
+    this.timers.afterTurn(this.endTurn);
+    const wallMs = this.clock.wallMs();
+    const seconds = Math.floor(wallMs / 1000);
+    const nanoseconds = Math.floor((wallMs - seconds * 1000) * 1e6);
+    if (seconds < this.seconds || (seconds === this.seconds && nanoseconds < this.nanoseconds)) return;
+    this.seconds = seconds;
+    this.nanoseconds = nanoseconds;
   }
 }

@@ -13,7 +13,6 @@ import type { Timer } from '../../server/io/io.ts';
 import { encode } from '../../server/protocol/go-json.ts';
 import { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
-import { writeNumber } from '../../server/protocol/message-encoder.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { type ApiError, ApiErrors, errorJson } from '../errors.ts';
@@ -24,15 +23,14 @@ import type { MessageStore, StoreListener, Time } from '../store/store.ts';
 import { AgeLimit } from './age-limit.ts';
 import { DedupWindow } from './dedup-window.ts';
 import { PendingAcks } from './pending-acks.ts';
+import { PublishAck } from './publish-ack.ts';
 import { PublishCheck } from './publish-check.ts';
 import { StreamClock } from './stream-clock.ts';
 import type { StreamConfig } from './stream-config.ts';
 import type { StorageUse, StreamHost } from './stream-host.ts';
 
-const ACK_BYTES_MAX = 1024;
 const EXPIRE_IDS_PER_TURN = 1000;
 const EXPIRE_IDS_MS_MIN = 100;
-const CRLF = '\r\n';
 
 export class Stream implements Sink, StoreListener, StoreExtension {
   readonly sinkKind: SinkKind = 'internal';
@@ -53,9 +51,7 @@ export class Stream implements Sink, StoreListener, StoreExtension {
   private readonly use: StorageUse;
   private useBytes = 0;
   private subscriptions: Subscription[] = [];
-  private readonly ack = new Message();
-  private readonly ackBuffer: Buffer;
-  private readonly ackPrefix: Buffer;
+  private readonly publishAck: PublishAck;
   private readonly sendAck = this.sendPublishAck.bind(this);
   private idTimer: Timer | null = null;
   private isStopped = false;
@@ -66,7 +62,7 @@ export class Stream implements Sink, StoreListener, StoreExtension {
     this.host = host;
     this.config = config;
     this.created = created;
-    this.clock = new StreamClock(host.io.clock);
+    this.clock = new StreamClock(host.io.clock, host.io.timers);
     const isFile = config.storage === 'file';
     this.use = isFile ? host.fileUse : host.memoryUse;
     const firstSequence = Math.max(1, config.firstSeq);
@@ -75,9 +71,8 @@ export class Stream implements Sink, StoreListener, StoreExtension {
       : new MemoryStore(host.io.timers, this, firstSequence);
     this.check = new PublishCheck(this.store, this.dedup, () => host.io.clock.wallMs());
     this.age = new AgeLimit(host.io, this.store, 0);
-    this.ackBuffer = Buffer.alloc(ACK_BYTES_MAX);
     const head = encode(host.domain === '' ? { stream: config.name } : { stream: config.name, domain: host.domain });
-    this.ackPrefix = Buffer.from(`${head.slice(0, -1)},"seq":`, 'latin1');
+    this.publishAck = new PublishAck(`${head.slice(0, -1)},"seq":`);
     if (this.store instanceof FileStore) {
       this.store.onReadError = (sequence, error) => this.readFailed(sequence, error);
     }
@@ -185,19 +180,7 @@ export class Stream implements Sink, StoreListener, StoreExtension {
   }
 
   private sendPublishAck(reply: Buffer, start: number, end: number, sequence: number, isDuplicate: boolean): void {
-    const { ack, ackBuffer, ackPrefix } = this;
-    // The size is written in front once it is known: room for three digits and a line end.
-    const bodyStart = 8;
-    let w = bodyStart + ackPrefix.copy(ackBuffer, bodyStart);
-    w = writeNumber(ackBuffer, w, sequence);
-    w += ackBuffer.write(isDuplicate ? ',"duplicate":true}' : '}', w, 'latin1');
-    ack.setSubject(reply, start, end);
-    ack.setBody(ackBuffer, bodyStart, bodyStart, w);
-    const size = String(w - bodyStart);
-    ackBuffer.write(CRLF, w, 'latin1');
-    ackBuffer.write(`${size}${CRLF}`, bodyStart - size.length - 2, 'latin1');
-    ack.tailStart = bodyStart - size.length - 2;
-    this.account.route(ack);
+    this.account.route(this.publishAck.encode(reply, start, end, sequence, isDuplicate));
   }
 
   private sendError(message: Message, error: ApiError): void {

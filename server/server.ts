@@ -19,6 +19,7 @@ import type { Connection } from './connection/connection.ts';
 import type { ConnectionHost, ConnectionLimits, Identity } from './connection/connection-host.ts';
 import { limitsOf } from './connection/connection-limits.ts';
 import { DeadlineWheel } from './connection/deadline-wheel.ts';
+import { FirstLines } from './connection/first-lines.ts';
 import { hostPort, listenFailure } from './connection/listen-failure.ts';
 import { Outbound } from './connection/outbound.ts';
 import { Traffic } from './connection/statistics.ts';
@@ -55,6 +56,7 @@ export class Server implements ConnectionHost, MonitorSource {
   readonly outbound: Outbound;
   readonly wheel: DeadlineWheel;
   readonly limits: ConnectionLimits;
+  readonly firstLines: FirstLines<ClientConnection> = new FirstLines();
   readonly inbound: Message = new Message();
   readonly headersSupported: boolean;
   readonly globalAccount: Account;
@@ -323,8 +325,8 @@ export class Server implements ConnectionHost, MonitorSource {
   private closeSlowest(): void {
     let slowest: Connection | null = null;
     for (const connection of [...this.clients.values(), ...this.leafNodes.links()]) {
-      if (connection.isClosed || connection.queue.drains) continue;
-      if (slowest === null || connection.queue.pendingBytes > slowest.queue.pendingBytes) slowest = connection;
+      if (connection.isClosed || connection.pendingBytes === 0 || connection.queue.drains) continue;
+      if (slowest === null || connection.pendingBytes > slowest.pendingBytes) slowest = connection;
     }
     slowest?.pendingExceeded();
   }

@@ -27,8 +27,8 @@ export class Chunk {
   readonly end: number;
   /** Where the next byte goes: offset in the slab's buffer. */
   position: number;
-  /** The first byte not yet handed to a socket. */
-  sent: number;
+  /** The chunk behind it, in the list of whoever has it. */
+  next: Chunk | null = null;
 
   constructor(slab: Slab, sizeClass: number, start: number) {
     this.slab = slab;
@@ -36,7 +36,10 @@ export class Chunk {
     this.start = start;
     this.end = start + (CHUNK_SIZES[sizeClass] as number);
     this.position = start;
-    this.sent = start;
+  }
+
+  get bytes(): number {
+    return this.position - this.start;
   }
 }
 
@@ -95,7 +98,7 @@ export class ChunkPool {
   give(chunk: Chunk): void {
     const { slab } = chunk;
     chunk.position = chunk.start;
-    chunk.sent = chunk.start;
+    chunk.next = null;
     slab.inUse--;
     assert(slab.inUse >= 0, 'a chunk is given back once');
     (slab.free[chunk.sizeClass] as Chunk[]).push(chunk);

@@ -1,10 +1,15 @@
 /**
- * A client's connection: what each verb of the client protocol does, and how messages reach the client.
+ * A client's connection: what each verb of the client protocol does. How messages reach the client is the other half
+ * (`client-receiver.ts`).
  *
  *     accepted ─INFO─► awaits CONNECT ─identity─► open ─► closing ─► closed     (Connection)
  *
  * Where nobody has to say who they are, operations before CONNECT are accepted, as nats-server does. All that a message
  * has to be checked for is worked out beforehand into a few fields, so that the usual message pays for nothing.
+ *
+ * A client that has not said who it is gets as little as possible: the parser and all the rest are made when its first
+ * line is whole. Until then what it sent is kept as text (`first-lines.ts`), and looked at by a parser that is dropped
+ * again.
  */
 
 import { Buffer } from 'node:buffer';
@@ -22,57 +27,46 @@ import {
   tooManyTokens,
 } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
-import { encodedBytesMax, writeLine, writeMessage } from '../protocol/message-encoder.ts';
-import type { Producer, SinkKind } from '../ports.ts';
+import type { Producer } from '../ports.ts';
 import { isSubscribableSubject, isValidLiteralSubjectBytes, tokenCount } from '../subject/subject.ts';
 import { Subscription } from '../subject/subscription.ts';
-import { CHUNK_BYTES_MAX } from './chunk-pool.ts';
-import { Connection } from './connection.ts';
+import { ClientReceiver } from './client-receiver.ts';
 import type { ConnectionHost, Identity } from './connection-host.ts';
+import { LINE_BYTES_MAX, type FirstLineOwner } from './first-lines.ts';
+import { Keepalive } from './keepalive.ts';
 import { isReservedAsReply, isReservedToPublish } from './reserved-subjects.ts';
-import { SidTable } from './sid-table.ts';
 
 const PONG = Buffer.from('PONG\r\n');
 const PING = Buffer.from('PING\r\n');
 const OK = Buffer.from('+OK\r\n');
-const CRLF = Buffer.from('\r\n');
+const LF = 10;
 const SYSTEM_QUEUE = '_sys_';
 const NEVER = Number.POSITIVE_INFINITY;
+/** Of those that have not said anything. */
+const UNSAID: Readonly<ConnectOptions> = Object.freeze(defaultConnectOptions());
 
-/** How long a producer is stalled that feeds a receiver near its limit: at first, and when the receiver is full. */
-const STALL_MS = 2;
-const STALL_FULL_MS = 5;
+/** How long this client is stalled at most after one read, by the receivers it feeds. */
 const STALL_PER_READ_MS_MAX = 10;
 
-export class ClientConnection extends Connection implements ClientOperations, Producer {
-  readonly sinkKind: SinkKind = 'client';
-  readonly subscriptions: SidTable = new SidTable();
-  readonly options: ConnectOptions = defaultConnectOptions();
-  account: Account | null = null;
+export class ClientConnection extends ClientReceiver implements ClientOperations, Producer, FirstLineOwner {
+  options: Readonly<ConnectOptions> = UNSAID;
   user = '';
   awaitsConnect: boolean;
-  acceptsHeaders = false;
   holdCount = 0;
-  stalls = 0;
 
-  private readonly parser: ClientParser;
+  private parser: ClientParser | null = null;
   private permissions: Permissions | null = null;
   /** Set only when publishing is restricted. */
   private publishPermissions: Permissions | null = null;
-  /** Set once a subscription can match something that must not be delivered. */
-  private deliveryPermissions: Permissions | null = null;
-  private echo = true;
   private verbose = true;
   private pedantic = true;
   private noResponders = false;
   private connectReceived = false;
   private firstPongSent = false;
-  private authDeadlineMs: number = NEVER;
   private stallMs = 0;
 
   constructor(host: ConnectionHost, socket: Socket, id: number) {
     super(host, socket, id);
-    this.parser = new ClientParser(this, host.limits, host.inbound);
     this.awaitsConnect = host.authRequired;
   }
 
@@ -84,28 +78,63 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
   /** The connection was accepted: greet the client. */
   connected(): void {
     const { host } = this;
-    if (host.authRequired) this.authDeadlineMs = this.lastReadMs + host.limits.authTimeoutMs;
-    else this.assume(host.identityWithoutConnect());
-    this.keepalive.scheduleFirst(this.lastReadMs, host.limits.pingIntervalMs, host.io.random.fraction());
-    this.send(host.clientInfo(this.id, this.socket.remote.host, null));
+    if (!host.authRequired) this.assume(host.identityWithoutConnect());
+    this.greet(host.clientInfo(this.id, this.socket.remote.host, null));
     this.armDeadline();
   }
 
   // ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
   protected override received(buffer: Buffer, start: number, end: number): void {
-    const { host, parser, traffic } = this;
-    const { inbound } = host;
+    const { parser } = this;
+    if (parser !== null) this.parse(parser, buffer, start, end);
+    else if (this.awaitsConnect) this.receivedFirst(buffer, start, end);
+    else this.parse(this.makeParser(), buffer, start, end);
+  }
+
+  private parse(parser: ClientParser, buffer: Buffer, start: number, end: number): void {
+    const { inbound } = this.host;
     inbound.source = this;
     inbound.producer = this;
     this.stallMs = 0;
     parser.read(buffer, start, end);
-    if (parser.messagesIn > 0) this.lastActivityMs = this.lastReadMs;
+    if (parser.messagesIn > 0) this.count(parser);
+    if (this.stallMs > 0) this.beginStall();
+  }
+
+  private count(parser: ClientParser): void {
+    const { traffic } = this;
+    this.heard();
     traffic.inMessages += parser.messagesIn;
     traffic.inBytes += parser.bytesIn;
     parser.messagesIn = 0;
     parser.bytesIn = 0;
-    if (this.stallMs > 0) this.beginStall();
+  }
+
+  /** Puts what is held of the first line in front of these bytes, and holds it again while it is not whole. */
+  private receivedFirst(buffer: Buffer, start: number, end: number): void {
+    const { firstLines } = this.host;
+    const held = firstLines.of(this);
+    const from = start - held.length;
+    buffer.write(held, from, 'latin1');
+    const lf = buffer.indexOf(LF, start);
+    const isWhole = (lf >= 0 && lf < end) || end - from > LINE_BYTES_MAX;
+    if (isWhole) firstLines.drop(this);
+    // Also of half a line the parser can say that it will never do.
+    this.parse(this.makeParser(), buffer, from, end);
+    if (isWhole || this.state !== 'open' || !this.awaitsConnect) return;
+    this.parser = null;
+    firstLines.hold(this, buffer.toString('latin1', from, end));
+  }
+
+  private makeParser(): ClientParser {
+    this.parser = new ClientParser(this, this.host.limits, this.host.inbound);
+    return this.parser;
+  }
+
+  firstLineGivenUp(): void {
+    this.host.log.error(`${this.label} - Authentication Timeout`);
+    this.fail(PeerErrors.authenticationTimeout);
   }
 
   protected override continuesReading(): boolean {
@@ -114,6 +143,10 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
 
   resumeReading(): void {
     if (this.state === 'open') this.socket.resume();
+  }
+
+  stall(ms: number): void {
+    this.stallMs = Math.min(this.stallMs + ms, STALL_PER_READ_MS_MAX);
   }
 
   private beginStall(): void {
@@ -137,16 +170,19 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
   }
 
   connect(json: string): void {
-    const { options, host } = this;
+    const { host } = this;
     this.lastActivityMs = this.lastReadMs;
-    const firstConnect = !this.connectReceived;
+    this.keepalive.estimate(this.lastReadMs - this.connectedMs);
+    this.keepalive.scheduleFirst(this.lastReadMs, host.limits.pingIntervalMs, host.io.random.fraction());
+    this.armDeadline();
+    const options = { ...this.options };
+    this.options = options;
     const problem = readConnect(json, options);
     if (problem !== null) {
       this.violation(null, problem);
       return;
     }
-    if (firstConnect) this.keepalive.estimate(this.lastReadMs - this.connectedMs);
-    else this.dropSubscriptions();
+    if (this.connectReceived) this.dropSubscriptions();
     this.connectReceived = true;
     const identity = host.authenticate(options);
     if (identity === null || options.account !== '' || options.newAccount) {
@@ -194,7 +230,7 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
 
   subscribe(subject: string, queueGroup: string, sid: string): void {
     const { host, permissions, subscriptions } = this;
-    this.lastActivityMs = this.lastReadMs;
+    this.heard();
     const { limits } = host;
     if (queueGroup === SYSTEM_QUEUE || (permissions !== null && !permissions.maySubscribe(subject, queueGroup))) {
       this.fail(subscriptionViolation(subject, queueGroup));
@@ -224,7 +260,7 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
 
   unsubscribe(sid: string, max: number): void {
     const subscription = this.subscriptions.get(sid);
-    this.lastActivityMs = this.lastReadMs;
+    this.heard();
     if (subscription !== undefined) {
       if (max > subscription.delivered) subscription.maxDeliveries = max;
       else this.remove(subscription);
@@ -234,6 +270,7 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
 
   ping(): void {
     this.send(PONG);
+    this.keepalive.heardMs = this.lastReadMs;
     if (!this.connectReceived || this.firstPongSent) return;
     this.firstPongSent = true;
     if (this.options.protocol >= 1) {
@@ -271,7 +308,6 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
     this.publishPermissions = identity.permissions?.restrictsPublishing === true ? identity.permissions : null;
     this.deliveryPermissions = null;
     this.awaitsConnect = false;
-    this.authDeadlineMs = NEVER;
   }
 
   private refuse(user: string): void {
@@ -280,80 +316,29 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
     this.fail(PeerErrors.authorizationViolation);
   }
 
-  // ── delivering ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-  override deliver(subscription: Subscription, message: Message): boolean {
-    if (this.state !== 'open' || (message.source === this && !this.echo)) return false;
-    if (this.deliveryPermissions !== null && this.deliveryPermissions.deniesDelivery(subscription, message)) {
-      return false;
-    }
-    const { queue } = this;
-    if (queue.isCongested && !this.pressOn(message.producer)) return false;
-    subscription.delivered++;
-    if (subscription.maxDeliveries > 0 && subscription.delivered >= subscription.maxDeliveries) {
-      this.remove(subscription);
-      if (subscription.delivered > subscription.maxDeliveries) return false;
-    }
-    const withHeaders = this.acceptsHeaders;
-    const bytes = encodedBytesMax(message, subscription.sid);
-    if (bytes > CHUNK_BYTES_MAX) return this.deliverLarge(subscription, message);
-    if (queue.limit - queue.position < bytes && !queue.reserve(bytes)) return false;
-    queue.position = writeMessage(queue.buffer, queue.position, message, subscription.sid, withHeaders);
-    const { traffic } = this;
-    traffic.outMessages++;
-    traffic.outBytes += message.bodyEnd - (withHeaders ? message.bodyStart : message.payloadStart);
-    return true;
-  }
-
-  /** A message that does not fit into one chunk: the line, then the body over as many chunks as it takes. */
-  private deliverLarge(subscription: Subscription, message: Message): boolean {
-    const { queue, traffic, acceptsHeaders } = this;
-    const { sid } = subscription;
-    const start = acceptsHeaders ? message.bodyStart : message.payloadStart;
-    if (!queue.reserve(encodedBytesMax(message, sid) - message.bodyBytes)) return false;
-    queue.position = writeLine(queue.buffer, queue.position, message, sid, acceptsHeaders);
-    queue.append(message.body, start, message.bodyEnd);
-    queue.append(CRLF, 0, CRLF.length);
-    traffic.outMessages++;
-    traffic.outBytes += message.bodyEnd - start;
-    return this.state === 'open';
-  }
-
-  /** This receiver has much unsent: slow its producer down. False when the message is to be dropped instead. */
-  private pressOn(producer: Producer | null): boolean {
-    if (producer === null || producer === this) return true;
-    const { queue, host } = this;
-    if (queue.wantsHold) queue.hold(producer);
-    else if (queue.isNearlyFull) {
-      if (!host.limits.stallFastProducers) return false;
-      this.stalls++;
-      producer.stall(queue.isFull ? STALL_FULL_MS : STALL_MS);
-    }
-    return true;
-  }
-
-  stall(ms: number): void {
-    this.stallMs = Math.min(this.stallMs + ms, STALL_PER_READ_MS_MAX);
-  }
-
-  private tellNoResponders(message: Message): void {
-    const account = this.account as Account;
-    const waiting = account.plainSubscriptionOf(this, message.reply, message.replyStart, message.replyEnd);
-    if (waiting === null) return;
-    const subject = message.subjectText();
-    const size = 32 + subject.length;
-    const line = `HMSG ${message.replyText()} ${waiting.sid} ${size} ${size}\r\n`;
-    this.send(Buffer.from(`${line}NATS/1.0 503\r\nNats-Subject: ${subject}\r\n\r\n\r\n`, 'latin1'));
-  }
-
   // ── ending ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   protected override released(): void {
+    this.host.firstLines.drop(this);
     this.dropSubscriptions();
   }
 
+  /** As long as a CONNECT has to come, it has to come before this. */
+  private get authDeadlineMs(): number {
+    return this.awaitsConnect ? this.connectedMs + this.host.limits.authTimeoutMs : NEVER;
+  }
+
+  /** Pings of a client that has not said CONNECT. */
+  private get firstPingMs(): number {
+    return this.connectedMs + this.host.limits.pingIntervalMs;
+  }
+
+  protected override makeKeepalive(): Keepalive {
+    return new Keepalive(this.firstPingMs);
+  }
+
   protected override nextOwnDeadlineMs(): number {
-    return Math.min(this.authDeadlineMs, this.keepalive.dueMs);
+    return Math.min(this.authDeadlineMs, this.pingDueMs ?? this.firstPingMs);
   }
 
   protected override ownDeadlinePassed(nowMs: number): void {
@@ -370,7 +355,7 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
       return;
     }
     const { pingIntervalMs, pingsOutMax } = host.limits;
-    const decision = keepalive.decide(nowMs, pingIntervalMs, pingsOutMax, this.lastReadMs);
+    const decision = keepalive.decide(nowMs, pingIntervalMs, pingsOutMax, keepalive.heardMs);
     if (decision === 'ping') this.send(PING);
     else if (decision === 'stale') {
       host.log.debug(`${this.label} - Stale Client Connection - Closing`);
@@ -378,15 +363,10 @@ export class ClientConnection extends Connection implements ClientOperations, Pr
     }
   }
 
-  private remove(subscription: Subscription): void {
-    this.subscriptions.delete(subscription.sid);
-    this.account?.unsubscribe(subscription);
-  }
-
-  private dropSubscriptions(): void {
-    const { account, subscriptions } = this;
-    if (account !== null) for (const each of subscriptions.all()) account.unsubscribe(each);
-    subscriptions.clear();
+  /** The client sent messages, or changed its interest. */
+  private heard(): void {
+    this.lastActivityMs = this.lastReadMs;
+    this.keepalive.heardMs = this.lastReadMs;
   }
 
   private acknowledge(): void {

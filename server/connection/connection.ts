@@ -6,6 +6,9 @@
  *       └──socket gone────────────────────► closed: memory given back, the server forgets it
  *
  * Deadlines (authentication, ping, write, hold review) share one entry on the server's wheel: the earliest of them.
+ *
+ * There can be very many connections, and most of what one has is for later: queue, traffic, keepalive and deadlines of
+ * writes are made when they are first used. Whoever only looks asks `pendingBytes` and `rttMs` instead.
  */
 
 import type { IoError, Socket, SocketHandler } from '../io/io.ts';
@@ -18,6 +21,7 @@ import type { WheelEntry } from './deadline-wheel.ts';
 import { Keepalive } from './keepalive.ts';
 import { OutboundQueue, type QueueOwner } from './outbound-queue.ts';
 import { Traffic } from './statistics.ts';
+import { UnsentDeadlines } from './unsent-deadlines.ts';
 
 const CLOSE_LINGER_MS = 1000;
 const HOLD_REVIEW_MS = 25;
@@ -29,9 +33,6 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   abstract readonly sinkKind: SinkKind;
   readonly id: number;
   readonly socket: Socket;
-  readonly queue: OutboundQueue;
-  readonly traffic: Traffic = new Traffic();
-  readonly keepalive: Keepalive;
   readonly startWallMs: number;
   /** Monotonic milliseconds at the start. */
   readonly connectedMs: number;
@@ -50,24 +51,25 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   wheelSlot = -1;
   wheelNext: WheelEntry | null = null;
   wheelPrevious: WheelEntry | null = null;
-  private writeDeadlineMs: number = NEVER;
-  private lingerDeadlineMs: number = NEVER;
-  private holdReviewMs: number = NEVER;
   /** Messages queued when the last write that carried new ones began. */
   private messagesWritten = 0;
+  /** Bytes written past the queue, before there was one, that the socket has not taken yet. */
+  private greetingBytes = 0;
+  private ownQueue: OutboundQueue | null = null;
+  private ownTraffic: Traffic | null = null;
+  private ownKeepalive: Keepalive | null = null;
+  private unsentDeadlines: UnsentDeadlines | null = null;
 
   protected constructor(host: ConnectionHost, socket: Socket, id: number) {
     this.host = host;
     this.socket = socket;
     this.id = id;
-    this.queue = new OutboundQueue(host.outbound, this);
     const { clock } = host.io;
     this.startWallMs = clock.wallMs();
     this.connectedMs = clock.monotonicMs();
     this.lastReadMs = this.connectedMs;
     this.lastWriteMs = this.connectedMs;
     this.lastActivityMs = this.connectedMs;
-    this.keepalive = new Keepalive(this.lastReadMs);
   }
 
   abstract deliver(subscription: Subscription, message: Message): boolean;
@@ -82,12 +84,40 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   /** `127.0.0.1:5511 - cid:6`: the beginning of its log lines. */
   abstract get label(): string;
 
+  get queue(): OutboundQueue {
+    return this.ownQueue ?? this.makeQueue();
+  }
+
+  get traffic(): Traffic {
+    this.ownTraffic ??= new Traffic();
+    return this.ownTraffic;
+  }
+
+  get keepalive(): Keepalive {
+    this.ownKeepalive ??= this.makeKeepalive();
+    return this.ownKeepalive;
+  }
+
+  /** When the next ping is due; null as long as nothing says otherwise than at the start. */
+  protected get pingDueMs(): number | null {
+    return this.ownKeepalive === null ? null : this.ownKeepalive.dueMs;
+  }
+
+  get rttMs(): number {
+    return this.ownKeepalive === null ? 0 : this.ownKeepalive.rttMs;
+  }
+
+  /** Bytes that the peer has not taken yet. */
+  get pendingBytes(): number {
+    return this.ownQueue === null ? this.greetingBytes : this.ownQueue.pendingBytes;
+  }
+
   get isClosed(): boolean {
     return this.state !== 'open';
   }
 
   get isCongested(): boolean {
-    return this.queue.isCongested;
+    return this.ownQueue !== null && this.ownQueue.isCongested;
   }
 
   get maxPendingBytes(): number {
@@ -107,8 +137,9 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   }
 
   written(): void {
-    this.queue.written();
-    if (this.state === 'closing' && this.queue.pendingBytes === 0) this.socket.end();
+    this.greetingBytes = 0;
+    this.ownQueue?.written();
+    if (this.state === 'closing' && this.pendingBytes === 0) this.socket.end();
   }
 
   ended(): void {
@@ -120,8 +151,14 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
     if (this.state === 'closed') return;
     this.state = 'closed';
     this.host.wheel.remove(this);
-    this.queue.discard();
+    this.ownQueue?.discard();
     this.host.connectionGone(this);
+  }
+
+  /** Writes the first bytes of a connection at once: a queue is for those that go on. */
+  protected greet(bytes: Uint8Array): void {
+    this.greetingBytes = bytes.length;
+    this.socket.write([bytes]);
   }
 
   /** Queues protocol bytes. */
@@ -140,10 +177,10 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   close(reason: ClosedReason): void {
     if (this.state !== 'open') return;
     this.beginClosing(reason);
-    if (this.queue.pendingBytes === 0) this.socket.end();
+    if (this.pendingBytes === 0) this.socket.end();
     else {
-      this.queue.flush();
-      this.lingerDeadlineMs = this.host.io.clock.monotonicMs() + CLOSE_LINGER_MS;
+      this.ownQueue?.flush();
+      this.unsent.lingerMs = this.host.io.clock.monotonicMs() + CLOSE_LINGER_MS;
       this.armDeadline();
     }
   }
@@ -151,7 +188,7 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   /** Ends the connection at once; what is queued is lost. */
   abort(reason: ClosedReason): void {
     if (this.state === 'open') this.beginClosing(reason);
-    this.queue.stop();
+    this.ownQueue?.stop();
     this.socket.destroy();
   }
 
@@ -161,44 +198,56 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
     this.abort('Slow Consumer (Pending Bytes)');
   }
 
-  writeStarted(): void {
+  writeStarts(): void {
     this.lastWriteMs = this.host.io.clock.monotonicMs();
-    this.writeDeadlineMs = this.lastWriteMs + this.writeLimitMs;
-    if (this.traffic.outMessages !== this.messagesWritten) {
-      this.messagesWritten = this.traffic.outMessages;
-      this.lastActivityMs = this.lastWriteMs;
-    }
+    const outMessages = this.ownTraffic === null ? 0 : this.ownTraffic.outMessages;
+    if (outMessages === this.messagesWritten) return;
+    this.messagesWritten = outMessages;
+    this.lastActivityMs = this.lastWriteMs;
+  }
+
+  writeWaits(): void {
+    const due = this.lastWriteMs + this.writeLimitMs;
+    this.unsent.writeMs = due;
     // Usually the wheel already holds something earlier, so a busy connection moves its entry once per deadline.
-    if (this.wheelSlot < 0 || this.dueMs > this.writeDeadlineMs) this.host.wheel.set(this, this.writeDeadlineMs);
+    if (this.wheelSlot < 0 || this.dueMs > due) this.host.wheel.set(this, due);
   }
 
   writeDone(): void {
-    this.writeDeadlineMs = NEVER;
+    if (this.unsentDeadlines !== null) this.unsentDeadlines.writeMs = NEVER;
   }
 
   holdsBegan(): void {
-    this.holdReviewMs = this.host.io.clock.monotonicMs() + HOLD_REVIEW_MS;
+    this.unsent.holdReviewMs = this.host.io.clock.monotonicMs() + HOLD_REVIEW_MS;
     this.armDeadline();
   }
 
   deadlinePassed(nowMs: number): void {
-    if (this.lingerDeadlineMs <= nowMs) {
+    const { unsentDeadlines } = this;
+    if (unsentDeadlines !== null && unsentDeadlines.nextMs <= nowMs) this.unsentDeadlinePassed(unsentDeadlines, nowMs);
+    if (this.state === 'open') this.ownDeadlinePassed(nowMs);
+    this.armDeadline();
+  }
+
+  private unsentDeadlinePassed(unsent: UnsentDeadlines, nowMs: number): void {
+    if (unsent.lingerMs <= nowMs) {
+      unsent.lingerMs = NEVER;
       this.socket.destroy();
       return;
     }
-    if (this.writeDeadlineMs <= nowMs) {
-      if (this.waitsFurther(nowMs)) this.writeDeadlineMs = nowMs + this.writeLimitMs;
+    if (unsent.writeMs <= nowMs) {
+      if (this.waitsFurther(nowMs)) unsent.writeMs = nowMs + this.writeLimitMs;
       else this.writeDeadlinePassed();
     }
-    if (this.holdReviewMs <= nowMs) this.holdReviewMs = this.queue.reviewHolds() ? nowMs + HOLD_REVIEW_MS : NEVER;
-    if (this.state === 'open') this.ownDeadlinePassed(nowMs);
-    this.armDeadline();
+    if (unsent.holdReviewMs <= nowMs) {
+      unsent.holdReviewMs = this.queue.reviewHolds() ? nowMs + HOLD_REVIEW_MS : NEVER;
+    }
   }
 
   /** Puts the earliest deadline on the wheel. */
   protected armDeadline(): void {
     if (this.state === 'closed') return;
-    let due = Math.min(this.lingerDeadlineMs, this.holdReviewMs, this.writeDeadlineMs);
+    let due = this.unsentDeadlines === null ? NEVER : this.unsentDeadlines.nextMs;
     if (this.state === 'open') due = Math.min(due, this.nextOwnDeadlineMs());
     if (due < NEVER) this.host.wheel.set(this, due);
   }
@@ -214,9 +263,23 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   }
 
   private writeDeadlinePassed(): void {
-    const pending = this.queue.pendingBytes;
+    const pending = this.pendingBytes;
     this.host.slowConsumer(this, `WriteDeadline of ${this.writeLimitMs}ms exceeded with ${pending} total bytes.`);
     this.abort('Slow Consumer (Write Deadline)');
+  }
+
+  private get unsent(): UnsentDeadlines {
+    this.unsentDeadlines ??= new UnsentDeadlines();
+    return this.unsentDeadlines;
+  }
+
+  private makeQueue(): OutboundQueue {
+    this.ownQueue = new OutboundQueue(this.host.outbound, this, this.greetingBytes > 0);
+    return this.ownQueue;
+  }
+
+  protected makeKeepalive(): Keepalive {
+    return new Keepalive();
   }
 
   private beginClosing(reason: ClosedReason): void {

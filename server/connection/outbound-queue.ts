@@ -7,7 +7,10 @@
  * Encoders reserve room and write at `position` of `buffer`. A chunk starts small and its successors grow (1, 4, 16,
  * 64 KiB); the size that was used last is tried first. While a write is in flight the open chunk is filled further
  * instead of being sealed half empty. At most one write is in flight, of at most PIECES_MAX chunks, so that its
- * completions tell how fast the peer takes bytes.
+ * completions tell how fast the peer takes bytes. A socket that takes a write at once says so inside the call.
+ *
+ * Sealed chunks and those in flight are lists linked through the chunks: most queues are empty most of the time, and
+ * there can be many.
  *
  * Back-pressure. Above HOLD_ABOVE_BYTES a queue that drains holds the producers that feed it: they are not read until
  * it is below HOLD_BELOW_BYTES. A queue drains when its socket took DRAIN_BYTES in the last 50 ms; one that does not
@@ -37,7 +40,10 @@ export interface QueueOwner {
   /** More than max_pending waits to be sent. */
   pendingExceeded(): void;
   readonly maxPendingBytes: number;
-  writeStarted(): void;
+  writeStarts(): void;
+  /** The socket did not take all of it at once. */
+  writeWaits(): void;
+  /** What had to wait has been taken. */
   writeDone(): void;
   /** The queue began to hold producers: ask `reviewHolds` again soon. */
   holdsBegan(): void;
@@ -53,32 +59,36 @@ export class OutboundQueue {
   private readonly owner: QueueOwner;
   private readonly congestedAboveBytes: number;
   private chunk: Chunk | null = null;
-  private readonly sealed: Chunk[] = [];
-  private readonly inFlight: Chunk[] = [];
+  private firstSealed: Chunk | null = null;
+  private lastSealed: Chunk | null = null;
+  private firstInFlight: Chunk | null = null;
   /** Bytes sealed and in flight. */
   private waitingBytes = 0;
   private sizeClass = 0;
   private scheduled = false;
   private stopped = false;
+  private isSending = false;
   private held: Producer[] | null = null;
 
+  /** A write is in flight. */
+  private isWriting: boolean;
+
+  /** Whole milliseconds, here and below: a fraction would be an object of its own. */
   private drainWindowStartMs = 0;
   private drainedNow = 0;
   private drainedBefore = 0;
 
-  constructor(outbound: Outbound, owner: QueueOwner) {
+  /** `isWriting`: the owner has a write of its own in flight; `written` tells when it was taken. */
+  constructor(outbound: Outbound, owner: QueueOwner, isWriting: boolean) {
     this.outbound = outbound;
     this.owner = owner;
+    this.isWriting = isWriting;
     this.congestedAboveBytes = Math.min(HOLD_ABOVE_BYTES, owner.maxPendingBytes * NEARLY_FULL);
   }
 
   /** Bytes that the peer has not taken yet. */
   get pendingBytes(): number {
     return this.waitingBytes + (this.chunk === null ? 0 : this.position - this.chunk.start);
-  }
-
-  get isWriting(): boolean {
-    return this.inFlight.length > 0;
   }
 
   /** Makes room for `bytes` (at most CHUNK_BYTES_MAX) at `position`; false when the connection ended over it. */
@@ -116,22 +126,27 @@ export class OutboundQueue {
       this.owner.pendingExceeded();
       return;
     }
-    if (this.inFlight.length > 0) return;
+    if (this.isWriting) return;
     if (this.chunk !== null) {
       const { chunk } = this;
       this.seal(chunk);
-      if (this.sizeClass > 0 && (chunk.position - chunk.start) * 8 < chunk.end - chunk.start) this.sizeClass--;
+      if (this.sizeClass > 0 && chunk.bytes * 8 < chunk.end - chunk.start) this.sizeClass--;
     }
     this.send();
   }
 
   /** The socket took the pieces of the last write. */
   written(): void {
-    this.giveBack(this.inFlight);
-    this.owner.writeDone();
+    const chunks = this.firstInFlight;
+    this.isWriting = false;
+    this.firstInFlight = null;
+    if (chunks !== null) this.noteDrained(this.giveBack(chunks));
     if (this.held !== null && this.pendingBytes < HOLD_BELOW_BYTES) this.releaseHeld();
-    if (this.sealed.length > 0) this.send();
-    else if (this.chunk !== null && !this.scheduled) this.flush();
+    if (this.isSending) return;
+    this.owner.writeDone();
+    if (this.firstSealed !== null) this.send();
+    // A turn that ended meanwhile left the open chunk to us.
+    if (this.chunk !== null && !this.scheduled) this.flush();
   }
 
   /** Nothing more is written: what waits is dropped, and the producers it held go on. */
@@ -139,14 +154,19 @@ export class OutboundQueue {
     if (this.stopped) return;
     this.stopped = true;
     if (this.chunk !== null) this.seal(this.chunk);
-    this.giveBack(this.sealed);
+    const chunks = this.firstSealed;
+    this.firstSealed = null;
+    this.lastSealed = null;
+    if (chunks !== null) this.giveBack(chunks);
     this.releaseHeld();
   }
 
   /** The socket is gone: the memory of what was in flight is free too. */
   discard(): void {
     this.stop();
-    this.giveBack(this.inFlight);
+    const chunks = this.firstInFlight;
+    this.firstInFlight = null;
+    if (chunks !== null) this.giveBack(chunks);
   }
 
   /** Stops reading `producer` while this queue is too full and its receiver keeps up. */
@@ -212,56 +232,75 @@ export class OutboundQueue {
 
   private seal(chunk: Chunk): void {
     chunk.position = this.position;
-    const bytes = this.position - chunk.start;
     this.chunk = null;
     this.buffer = NO_BUFFER;
     this.position = 0;
     this.limit = 0;
-    this.sealed.push(chunk);
-    this.waitingBytes += bytes;
-    this.outbound.addUnsent(bytes);
+    if (this.lastSealed === null) this.firstSealed = chunk;
+    else this.lastSealed.next = chunk;
+    this.lastSealed = chunk;
+    this.waitingBytes += chunk.bytes;
+    this.outbound.addUnsent(chunk.bytes);
   }
 
   /** A chunk filled up in the middle of a turn. */
   private afterSeal(): void {
     if (this.waitingBytes > this.owner.maxPendingBytes) this.owner.pendingExceeded();
-    else if (this.inFlight.length === 0 && this.sizeClass === SIZE_CLASS_MAX) this.send();
+    else if (!this.isWriting && this.sizeClass === SIZE_CLASS_MAX) this.send();
   }
 
+  /** Writes what is sealed as long as the socket takes it at once. */
   private send(): void {
-    if (this.sealed.length === 0) return;
-    const pieces: Uint8Array[] = [];
-    const count = Math.min(this.sealed.length, PIECES_MAX);
-    for (let i = 0; i < count; i++) {
-      const chunk = this.sealed[i] as Chunk;
-      this.inFlight.push(chunk);
-      pieces.push(chunk.slab.buffer.subarray(chunk.start, chunk.position));
-    }
-    if (count === this.sealed.length) this.sealed.length = 0;
-    else this.sealed.splice(0, count);
-    this.owner.writeStarted();
-    this.owner.socket.write(pieces);
+    this.isSending = true;
+    while (this.firstSealed !== null && !this.isWriting) this.write(this.takePieces(this.firstSealed));
+    this.isSending = false;
   }
 
-  private giveBack(chunks: Chunk[]): void {
-    let bytes = 0;
-    for (const chunk of chunks) {
-      bytes += chunk.position - chunk.start;
-      this.outbound.pool.give(chunk);
+  private write(pieces: readonly Uint8Array[]): void {
+    this.isWriting = true;
+    this.owner.writeStarts();
+    this.owner.socket.write(pieces);
+    // `written` may have run in there.
+    if (this.isWriting) this.owner.writeWaits();
+  }
+
+  /** Moves the oldest chunks from the sealed ones to those in flight. */
+  private takePieces(first: Chunk): Uint8Array[] {
+    const pieces: Uint8Array[] = [];
+    let last = first;
+    for (let chunk: Chunk | null = first; chunk !== null && pieces.length < PIECES_MAX; chunk = chunk.next) {
+      pieces.push(chunk.slab.buffer.subarray(chunk.start, chunk.position));
+      last = chunk;
     }
-    chunks.length = 0;
+    this.firstInFlight = first;
+    this.firstSealed = last.next;
+    if (last.next === null) this.lastSealed = null;
+    last.next = null;
+    return pieces;
+  }
+
+  /** Gives a list of chunks back to the pool; the bytes they held. */
+  private giveBack(first: Chunk): number {
+    let bytes = 0;
+    for (let chunk: Chunk | null = first; chunk !== null;) {
+      const { next }: Chunk = chunk;
+      bytes += chunk.bytes;
+      this.outbound.pool.give(chunk);
+      chunk = next;
+    }
     this.waitingBytes -= bytes;
     this.outbound.removeUnsent(bytes);
-    if (!this.stopped) this.noteDrained(bytes);
+    return bytes;
   }
 
   private noteDrained(bytes: number): void {
+    if (this.stopped) return;
     this.rollDrainWindow();
     this.drainedNow += bytes;
   }
 
   private rollDrainWindow(): void {
-    const now = this.outbound.io.clock.monotonicMs();
+    const now = Math.floor(this.outbound.io.clock.monotonicMs());
     const age = now - this.drainWindowStartMs;
     if (age < DRAIN_WINDOW_MS) return;
     this.drainedBefore = age < 2 * DRAIN_WINDOW_MS ? this.drainedNow : 0;

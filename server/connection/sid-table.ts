@@ -11,9 +11,13 @@ const ARRAY_ENTRIES_MAX = 8;
 const MAP_ENTRIES_MAX = 16_384;
 const SHARDS = 256;
 
+/** Shared by the many that have none. */
+const NONE: readonly Subscription[] = [];
+
 export class SidTable {
-  private few: Subscription[] | null = [];
-  private shards: Map<string, Subscription>[] = [];
+  /** Never changed in place: an array that grows takes room for sixteen more. */
+  private few: readonly Subscription[] | null = NONE;
+  private shards: readonly Map<string, Subscription>[] | null = null;
   size = 0;
 
   get(sid: string): Subscription | undefined {
@@ -29,12 +33,12 @@ export class SidTable {
     this.size++;
     if (this.few !== null) {
       if (this.few.length < ARRAY_ENTRIES_MAX) {
-        this.few.push(subscription);
+        this.few = this.few.concat(subscription);
         return;
       }
       this.spread(this.few, 1);
       this.few = null;
-    } else if (this.shards.length === 1 && this.size > MAP_ENTRIES_MAX) this.spread([...this.all()], SHARDS);
+    } else if (this.shards?.length === 1 && this.size > MAP_ENTRIES_MAX) this.spread([...this.all()], SHARDS);
     this.shardOf(subscription.sid).set(subscription.sid, subscription);
   }
 
@@ -43,20 +47,18 @@ export class SidTable {
       if (this.shardOf(sid).delete(sid)) this.size--;
       return;
     }
-    const index = this.few.findIndex((each) => each.sid === sid);
-    if (index < 0) return;
-    this.few.splice(index, 1);
-    this.size--;
+    this.few = this.few.filter((each) => each.sid !== sid);
+    this.size = this.few.length;
   }
 
   *all(): Generator<Subscription> {
     if (this.few !== null) yield* this.few;
-    for (const shard of this.shards) yield* shard.values();
+    for (const shard of this.shards ?? []) yield* shard.values();
   }
 
   clear(): void {
-    this.few = [];
-    this.shards = [];
+    this.few = NONE;
+    this.shards = null;
     this.size = 0;
   }
 
@@ -66,7 +68,7 @@ export class SidTable {
   }
 
   private shardOf(sid: string): Map<string, Subscription> {
-    const { shards } = this;
+    const shards = this.shards as readonly Map<string, Subscription>[];
     const index = shards.length === 1 ? 0 : (hashText(sid, 0) >>> 8) % shards.length;
     return shards[index] as Map<string, Subscription>;
   }

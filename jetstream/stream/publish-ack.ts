@@ -14,7 +14,7 @@ const CR = 13;
 const LF = 10;
 const BODY_START = 8;
 const END = Buffer.from('}', 'latin1');
-const DUPLICATE_END = Buffer.from(',"duplicate":true}', 'latin1');
+const DUPLICATE_END = Buffer.from(',"duplicate": true}', 'latin1');
 /** A sequence, the longer end and the line end. */
 const REST_BYTES_MAX = 48;
 

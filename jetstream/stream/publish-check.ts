@@ -5,19 +5,22 @@
 
 import type { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
+import { isLiteral, subjectMatches } from '../../server/subject/subject.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import { LOADING, type MessageStore } from '../store/store.ts';
 import type { DedupWindow } from './dedup-window.ts';
 import { PublishHeaders } from './publish-headers.ts';
+import { incrementRefusal, rollupRefusal, scheduleRefusal, sourceRefusal, ttlKind } from './publish-refusals.ts';
 import type { StreamConfig } from './stream-config.ts';
 
-const HEADER_BYTES_MAX = 64 * 1024;
+const HEADER_BYTES_MAX = 65_535;
 
 export class PublishCheck {
+  /** Those of the message that is checked; whoever has it checked has read them, if it has any. */
   readonly headers: PublishHeaders = new PublishHeaders();
   /** The sequence of the message that this one repeats; 0: it repeats none. */
   duplicateOf = 0;
-  /** Id of the last message that had one. */
+  /** Id of the last message, empty when it had none. */
   lastMessageId = '';
   private readonly store: MessageStore;
   private readonly dedup: DedupWindow;
@@ -34,91 +37,129 @@ export class PublishCheck {
   /** `null` when the message may be stored, or repeats `duplicateOf`. */
   check(message: Message, config: StreamConfig): ApiError | null {
     this.duplicateOf = 0;
-    const headerBytes = message.payloadStart - message.bodyStart;
-    if (config.maxMsgSize >= 0 && message.bodyEnd - message.bodyStart > config.maxMsgSize) {
-      return ApiErrors.messageExceedsMaximum;
-    }
-    if (headerBytes > HEADER_BYTES_MAX) return ApiErrors.headerExceedsMaximum;
-    if (headerBytes > 0) {
-      this.headers.read(message.body, message.bodyStart, message.payloadStart);
-      const error = this.checkHeaders(message, config);
+    const sizeError = this.checkSize(message, config);
+    if (sizeError !== null) return sizeError;
+    if (message.payloadStart > message.bodyStart) {
+      const error = this.checkHeaderSize(message) ?? this.checkHeaders(message, config);
       if (error !== null || this.duplicateOf > 0) return error;
     }
-    return config.discard === 'new' ? this.checkRoom(message, config) : null;
+    return config.discard === 'new' ? this.checkRoom(message, config, 0, 0) : null;
   }
 
   /** Notes what later checks need of a message that was stored under `sequence`. */
   stored(message: Message, sequence: number, timeMs: number, remembersIds: boolean): void {
-    if (message.payloadStart === message.bodyStart) return;
-    const { messageId } = this.headers;
-    if (messageId === null || messageId === '') return;
-    this.lastMessageId = messageId;
-    if (remembersIds) this.dedup.add(messageId, sequence, timeMs);
+    const messageId = message.payloadStart === message.bodyStart ? null : this.headers.messageId;
+    this.lastMessageId = messageId ?? '';
+    if (messageId !== null && remembersIds) this.dedup.add(messageId, sequence, timeMs);
+  }
+
+  checkSize(message: Message, { maxMsgSize }: StreamConfig): ApiError | null {
+    const isTooLarge = maxMsgSize >= 0 && message.bodyEnd - message.bodyStart > maxMsgSize;
+    return isTooLarge ? ApiErrors.messageExceedsMaximum : null;
+  }
+
+  checkHeaderSize(message: Message): ApiError | null {
+    return message.payloadStart - message.bodyStart > HEADER_BYTES_MAX ? ApiErrors.headerExceedsMaximum : null;
   }
 
   private checkHeaders(message: Message, config: StreamConfig): ApiError | null {
     const { headers } = this;
-    if (headers.increment !== null) return ApiErrors.messageCountersDisabled;
-    if (headers.expectedStream !== null && headers.expectedStream !== config.name) {
-      return ApiErrors.streamNotMatch;
-    }
-    if (headers.ttl !== null) return ApiErrors.messageTtlDisabled;
-    if (headers.batchId !== null) return ApiErrors.atomicPublishDisabled;
-    if (headers.schedule !== null) return ApiErrors.messageSchedulesDisabled;
-    if (headers.streamSource !== null) return ApiErrors.messageStreamSourceNotAllowed;
-    const error = this.checkExpectedSequences(message);
+    const ttl = ttlKind(headers);
+    const error =
+      incrementRefusal(headers) ??
+      this.checkExpectedStream(config) ??
+      (ttl === 'lasting' ? ApiErrors.messageTtlDisabled : null) ??
+      (headers.batchId === null ? null : ApiErrors.atomicPublishDisabled) ??
+      this.checkExpectedSubjectSequence(message) ??
+      this.checkExpectedSequence() ??
+      scheduleRefusal(headers, message) ??
+      sourceRefusal(headers);
     if (error !== null) return error;
-    const { messageId } = headers;
-    if (messageId !== null && messageId !== '') {
-      this.duplicateOf = this.dedup.find(messageId, this.now() - millisecondsOf(config.duplicateWindowNs));
-      if (this.duplicateOf > 0) return null;
-    }
-    const { expectedLastMessageId } = headers;
-    if (expectedLastMessageId !== null && expectedLastMessageId !== this.lastMessageId) {
-      return ApiErrors.wrongLastMessageId(this.lastMessageId);
-    }
-    return headers.rollup === null ? null : ApiErrors.rollupFailed('rollup not permitted');
+    this.duplicateOf = this.repeated(config);
+    if (this.duplicateOf > 0) return null;
+    return (
+      this.checkExpectedMessageId() ??
+      rollupRefusal(headers) ??
+      (ttl === 'invalid' ? ApiErrors.messageTtlInvalid : null)
+    );
   }
 
-  private checkExpectedSequences(message: Message): ApiError | null {
-    const { expectedLastSubjectSequence, expectedLastSubjectSequenceSubject, expectedLastSequence } = this.headers;
+  checkExpectedStream({ name }: StreamConfig): ApiError | null {
+    const { expectedStream } = this.headers;
+    return expectedStream === null || expectedStream === name ? null : ApiErrors.streamNotMatch;
+  }
+
+  /** The sequence of the message in the duplicate window with the same id; 0: there is none. */
+  repeated(config: StreamConfig): number {
+    const { messageId } = this.headers;
+    if (messageId === null) return 0;
+    return this.dedup.find(messageId, this.now() - millisecondsOf(config.duplicateWindowNs));
+  }
+
+  checkExpectedMessageId(): ApiError | null {
+    const { expectedLastMessageId } = this.headers;
+    const isMet = expectedLastMessageId === null || expectedLastMessageId === this.lastMessageId;
+    return isMet ? null : ApiErrors.wrongLastMessageId(this.lastMessageId);
+  }
+
+  checkExpectedSubjectSequence(message: Message): ApiError | null {
+    const { expectedLastSubjectSequence, expectedLastSubjectSequenceSubject } = this.headers;
     if (expectedLastSubjectSequence === null) {
-      if (expectedLastSubjectSequenceSubject !== null) return ApiErrors.expectedLastSubjectSequenceMissing;
-    } else {
-      const last = this.lastOfSubject(message, expectedLastSubjectSequenceSubject);
-      if (last === LOADING) return ApiErrors.expectedLastSubjectSequenceUnavailable;
-      if (last !== sequenceOf(expectedLastSubjectSequence)) return ApiErrors.wrongLastSequence(last);
+      return expectedLastSubjectSequenceSubject === null ? null : ApiErrors.expectedLastSubjectSequenceMissing;
     }
+    const last = this.lastOfSubject(message, expectedLastSubjectSequenceSubject);
+    if (last === LOADING) return ApiErrors.expectedLastSubjectSequenceUnavailable;
+    return last === sequenceOf(expectedLastSubjectSequence) ? null : ApiErrors.wrongLastSequence(last);
+  }
+
+  private checkExpectedSequence(): ApiError | null {
+    const { expectedLastSequence } = this.headers;
     if (expectedLastSequence === null) return null;
     const last = this.store.appendedSequence;
     return last === sequenceOf(expectedLastSequence) ? null : ApiErrors.wrongLastSequence(last);
   }
 
-  /** The last sequence under the subject, appended or visible; 0 when there is none. */
+  /** The last sequence under the message's or the given subject, appended or visible; 0: there is none, or LOADING. */
   private lastOfSubject(message: Message, subject: string | null): number {
-    const { subjects, lastSequence } = this.store;
-    const number =
-      subject === null
-        ? subjects.find(message.subject, message.subjectStart, message.subjectEnd)
-        : subjects.findText(subject);
-    if (number < 0) return 0;
-    const appended = subjects.appendedLast(number);
-    return appended > lastSequence ? appended : this.store.lastOf(number, lastSequence);
+    const { subjects } = this.store;
+    if (subject === null) return this.lastOf(subjects.find(message.subject, message.subjectStart, message.subjectEnd));
+    return isLiteral(subject) ? this.lastOf(subjects.findText(subject)) : this.lastOfPattern(subject);
   }
 
-  private checkRoom(message: Message, config: StreamConfig): ApiError | null {
+  /** Looks at every subject there is. */
+  private lastOfPattern(pattern: string): number {
+    const { subjects } = this.store;
+    let last = 0;
+    for (let number = 0; number < subjects.size; number++) {
+      if (!subjectMatches(pattern, subjects.text(number))) continue;
+      const found = this.lastOf(number);
+      if (found === LOADING) return LOADING;
+      last = Math.max(last, found);
+    }
+    return last;
+  }
+
+  private lastOf(subject: number): number {
+    if (subject < 0) return 0;
+    const { subjects, lastSequence } = this.store;
+    const appended = subjects.appendedLast(subject);
+    return appended > lastSequence ? appended : this.store.lastOf(subject, lastSequence);
+  }
+
+  /** `messages` and `bytes` are to be stored before it. */
+  checkRoom(message: Message, { maxMsgs, maxBytes }: StreamConfig, messages: number, bytes: number): ApiError | null {
     const { store } = this;
-    if (config.maxMsgs > 0 && store.appendedMessages >= config.maxMsgs) {
+    if (maxMsgs > 0 && store.appendedMessages + messages >= maxMsgs) {
       return ApiErrors.streamStoreFailed('maximum messages exceeded');
     }
-    if (config.maxBytes > 0 && store.appendedBytes + store.countedBytes(message) > config.maxBytes) {
+    if (maxBytes > 0 && store.appendedBytes + bytes + store.countedBytes(message) > maxBytes) {
       return ApiErrors.streamStoreFailed('maximum bytes exceeded');
     }
     return null;
   }
 }
 
-/** The number in a header, 0 when it is none: as nats-server reads it. */
-function sequenceOf(text: string): number {
-  return /^\d{1,16}$/.test(text) ? Number(text) : 0;
+/** The number in a header, -1 when it is none, as nats-server reads it: then no sequence is the expected one. */
+export function sequenceOf(text: string): number {
+  return /^\d{1,16}$/.test(text) ? Number(text) : -1;
 }

@@ -11,12 +11,14 @@ const CR = 13;
 const LF = 10;
 const COLON = 58;
 const SPACE = 32;
-const TAB = 9;
 /** All names begin with `Nats-`; the first byte is asked before anything else. */
 const FIRST_BYTE = 0x4e;
 const PREFIX = 'Nats-';
 
-/** Values as they came, `null` for what is absent. The first of several lines with a name counts. */
+/**
+ * Values as they came, without the blanks in front of them; `null` for what is absent or empty. The first of several
+ * lines with a name counts.
+ */
 export class PublishHeaders {
   messageId: string | null = null;
   expectedStream: string | null = null;
@@ -29,6 +31,8 @@ export class PublishHeaders {
   increment: string | null = null;
   batchId: string | null = null;
   schedule: string | null = null;
+  scheduleNext: string | null = null;
+  scheduler: string | null = null;
   streamSource: string | null = null;
 
   /** Reads the header block `buffer[start, end)`. */
@@ -52,10 +56,9 @@ export class PublishHeaders {
     const field = FIELDS.get(name);
     if (field === undefined || this[field] !== null) return;
     let from = colon + 1;
-    let to = end;
-    while (from < to && isBlank(buffer[from] as number)) from++;
-    while (to > from && (buffer[to - 1] === CR || isBlank(buffer[to - 1] as number))) to--;
-    this[field] = buffer.toString('latin1', from, to);
+    const to = end > from && buffer[end - 1] === CR ? end - 1 : end;
+    while (from < to && buffer[from] === SPACE) from++;
+    if (from < to) this[field] = buffer.toString('latin1', from, to);
   }
 
   private clear(): void {
@@ -77,6 +80,8 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['Nats-Incr', 'increment'],
   ['Nats-Batch-Id', 'batchId'],
   ['Nats-Schedule', 'schedule'],
+  ['Nats-Schedule-Next', 'scheduleNext'],
+  ['Nats-Scheduler', 'scheduler'],
   ['Nats-Stream-Source', 'streamSource'],
 ]);
 
@@ -85,8 +90,4 @@ function lineEnd(buffer: Buffer, start: number, end: number): number {
   let i = start;
   while (i < end && buffer[i] !== LF) i++;
   return i;
-}
-
-function isBlank(c: number): boolean {
-  return c === SPACE || c === TAB;
 }

@@ -1,29 +1,27 @@
 /**
  * One stream: a sink for its subjects, the store behind it, and what waits until messages are durable.
  *
- *     message ─► PublishCheck ─► store.append ─► PendingAcks        (at once)
+ *     message ─► PublishCheck ─► store.append ─► PublishAnswers     (at once)
  *     store: visible up to N ─► acknowledgements leave, consumers look, the age limit wakes up
  *
  * What a publisher is told, and what consumers see, is only what is durable.
  */
 
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { Account } from '../../server/account/account.ts';
 import type { Timer } from '../../server/io/io.ts';
-import { encode } from '../../server/protocol/go-json.ts';
-import { Message } from '../../server/protocol/message.ts';
+import type { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
-import { type ApiError, ApiErrors, errorJson } from '../errors.ts';
+import { type ApiError, ApiErrors } from '../errors.ts';
 import { FileStore, type StoreExtension } from '../store/file-store.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import type { RecordView } from '../store/record.ts';
 import type { MessageStore, StoreListener, Time } from '../store/store.ts';
 import { AgeLimit } from './age-limit.ts';
 import { DedupWindow } from './dedup-window.ts';
-import { PendingAcks } from './pending-acks.ts';
-import { PublishAck } from './publish-ack.ts';
+import { PublishAnswers } from './publish-answers.ts';
 import { PublishCheck } from './publish-check.ts';
 import { StreamClock } from './stream-clock.ts';
 import type { StreamConfig } from './stream-config.ts';
@@ -46,13 +44,11 @@ export class Stream implements Sink, StoreListener, StoreExtension {
   private readonly clock: StreamClock;
   private readonly dedup = new DedupWindow();
   private readonly check: PublishCheck;
-  private readonly acks = new PendingAcks();
+  private readonly answers: PublishAnswers;
   private readonly age: AgeLimit;
   private readonly use: StorageUse;
   private useBytes = 0;
   private subscriptions: Subscription[] = [];
-  private readonly publishAck: PublishAck;
-  private readonly sendAck = this.sendPublishAck.bind(this);
   private idTimer: Timer | null = null;
   private isStopped = false;
 
@@ -71,8 +67,7 @@ export class Stream implements Sink, StoreListener, StoreExtension {
       : new MemoryStore(host.io.timers, this, firstSequence);
     this.check = new PublishCheck(this.store, this.dedup, () => host.io.clock.wallMs());
     this.age = new AgeLimit(host.io, this.store, 0);
-    const head = encode(host.domain === '' ? { stream: config.name } : { stream: config.name, domain: host.domain });
-    this.publishAck = new PublishAck(`${head.slice(0, -1)},"seq":`);
+    this.answers = new PublishAnswers(account, config.name, host.domain);
     if (this.store instanceof FileStore) {
       this.store.onReadError = (sequence, error) => this.readFailed(sequence, error);
     }
@@ -143,20 +138,29 @@ export class Stream implements Sink, StoreListener, StoreExtension {
 
   deliver(_subscription: Subscription, message: Message): boolean {
     if (this.isStopped) return false;
+    const { headers } = this.check;
+    const hasHeaders = message.payloadStart > message.bodyStart;
+    if (hasHeaders) headers.read(message.body, message.bodyStart, message.payloadStart);
+    const intakeError = this.intakeError();
+    if (intakeError !== null) this.refuse(message, intakeError);
+    else this.publish(message);
+    return true;
+  }
+
+  private publish(message: Message): void {
     const wantsAck = !this.config.noAck && message.replyEnd > message.replyStart;
-    const error = this.intakeError() ?? this.check.check(message, this.config);
+    const error = this.check.check(message, this.config);
     if (error !== null) {
-      if (wantsAck) this.sendError(message, error);
-      return true;
+      // It may speak of messages that are not durable yet.
+      if (wantsAck) this.answer(message, this.answers.errorText(error));
+      return;
     }
     const { duplicateOf } = this.check;
     const sequence = duplicateOf > 0 ? duplicateOf : this.append(message);
-    if (wantsAck) {
-      const gate = this.store.appendedSequence;
-      this.acks.add(gate, sequence, duplicateOf > 0, message.reply, message.replyStart, message.replyEnd);
-      if (gate <= this.store.lastSequence) this.acks.release(gate, this.sendAck);
-    }
-    return true;
+    if (!wantsAck) return;
+    const gate = this.store.appendedSequence;
+    this.answers.acknowledge(message, gate, sequence, duplicateOf > 0);
+    if (gate <= this.store.lastSequence) this.answers.release(gate);
   }
 
   private append(message: Message): number {
@@ -165,6 +169,16 @@ export class Stream implements Sink, StoreListener, StoreExtension {
     this.check.stored(message, sequence, timeMs(time), this.config.duplicateWindowNs !== 0);
     if (this.dedup.size > 0 && this.idTimer === null) this.expireIds();
     return sequence;
+  }
+
+  private answer(message: Message, text: string): void {
+    const gate = this.store.appendedSequence;
+    this.answers.answer(message, gate, text);
+    if (gate <= this.store.lastSequence) this.answers.release(gate);
+  }
+
+  private refuse(message: Message, error: ApiError): void {
+    if (!this.config.noAck && message.hasReply) this.answers.refuse(message, error);
   }
 
   /** Why no message at all can be taken now. */
@@ -179,18 +193,6 @@ export class Stream implements Sink, StoreListener, StoreExtension {
     return tooMany ? ApiErrors.tooManyRequests : null;
   }
 
-  private sendPublishAck(reply: Buffer, start: number, end: number, sequence: number, isDuplicate: boolean): void {
-    this.account.route(this.publishAck.encode(reply, start, end, sequence, isDuplicate));
-  }
-
-  private sendError(message: Message, error: ApiError): void {
-    const body = Buffer.from(encode({ error: errorJson(error), stream: this.name, seq: 0 }), 'latin1');
-    const reply = new Message();
-    reply.setSubject(message.reply, message.replyStart, message.replyEnd);
-    reply.setBody(body, 0, 0, body.length);
-    this.account.route(reply);
-  }
-
   /** Calls back when everything that was asked of the store so far is durable. */
   whenDurable(done: () => void): void {
     if (this.store instanceof FileStore) this.store.whenDurable(done);
@@ -201,7 +203,7 @@ export class Stream implements Sink, StoreListener, StoreExtension {
 
   stored(fromSequence: number, toSequence: number): void {
     this.countUse();
-    this.acks.release(toSequence, this.sendAck);
+    this.answers.release(toSequence);
     for (const observer of this.observers) observer.stored(fromSequence, toSequence);
     this.age.messagesChanged();
   }
@@ -240,13 +242,12 @@ export class Stream implements Sink, StoreListener, StoreExtension {
   replayed(record: RecordView): void {
     const { seconds, nanoseconds, sequence } = record;
     this.clock.notBefore({ seconds, nanoseconds });
-    if (record.payloadStart === record.bodyStart) return;
     const { headers } = this.check;
-    headers.read(record.buffer, record.bodyStart, record.payloadStart);
-    const id = headers.messageId;
-    if (id === null || id === '') return;
-    this.dedup.add(id, sequence, timeMs({ seconds, nanoseconds }));
-    this.check.lastMessageId = id;
+    const hasHeaders = record.payloadStart > record.bodyStart;
+    if (hasHeaders) headers.read(record.buffer, record.bodyStart, record.payloadStart);
+    const id = hasHeaders ? headers.messageId : null;
+    if (id !== null) this.dedup.add(id, sequence, timeMs({ seconds, nanoseconds }));
+    this.check.lastMessageId = id ?? '';
   }
 
   // ── the duplicate window ─────────────────────────────────────────────────────────────────────────────────────────

@@ -15,6 +15,7 @@
 import { Buffer } from 'node:buffer';
 import type { Done } from '../../server/io/io.ts';
 import { enlarged } from '../store/buffers.ts';
+import { Coverage } from '../store/coverage.ts';
 import { FrameKind } from '../store/frame.ts';
 import { get32, get48, put32, put48 } from '../store/integers.ts';
 import type { LoggedAsset } from '../store/logged-asset.ts';
@@ -36,7 +37,8 @@ const EMPTY = Buffer.alloc(0);
 
 export class ConsumerLog implements LoggedAsset {
   joinedLsn = -1;
-  dirtyLsn = -1;
+  lastLsn = 0;
+  readonly coverage: Coverage = new Coverage();
   readonly number: number;
   private readonly storage: Storage;
   private readonly state: ConsumerState;
@@ -113,20 +115,21 @@ export class ConsumerLog implements LoggedAsset {
 
   private append(): void {
     const { log } = this.storage;
-    let lsn = log.durableLsn;
     if (this.length > 0) {
       const at = log.begin(this.length);
       this.operations.copy(log.buffer, at, 0, this.length);
-      lsn = log.end(at + this.length, FrameKind.consumer, this.number, this);
+      log.end(at + this.length, FrameKind.consumer, this.number, this);
       this.length = 0;
-    } else if (this.waiting.length > 0) lsn = (this.waiting.at(-1) as { lsn: number }).lsn;
-    for (const done of this.turnDone) this.waiting.push({ lsn, done });
+    }
+    const { lastLsn } = this;
+    for (const done of this.turnDone) this.waiting.push({ lsn: lastLsn, done });
     this.turnDone = [];
     this.durable(log.durableLsn);
   }
 
-  flush(): void {
+  flush(done: () => void): void {
     this.append();
+    done();
   }
 
   sealed(): void {
@@ -141,10 +144,6 @@ export class ConsumerLog implements LoggedAsset {
   }
 
   // ── recovery ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  get checkpointLsn(): number {
-    return this.file.lsn;
-  }
 
   applyFrame(_kind: number, buffer: Buffer, start: number, end: number): void {
     const { state } = this;
@@ -167,25 +166,38 @@ export class ConsumerLog implements LoggedAsset {
     }
   }
 
+  recovered(): void {
+    // The state is the same whether it was read or happened.
+  }
+
   checkpoint(done: Done): void {
     // Operations of this turn that are not in the log yet are in the state: they go to the log first.
     this.append();
     const { log } = this.storage;
-    const lsn = log.nextLsn;
     const image = encodeState(this.state);
-    this.whenReached(lsn, () => this.file.write(lsn, image, done));
+    if (this.lastLsn > log.durableLsn && log.gaveUp) {
+      done(Object.assign(new Error('the log can not be written'), { code: 'EIO' }));
+      return;
+    }
+    // The state may be written only once what it reflects is durable.
+    const lsn = Math.max(this.lastLsn, log.durableLsn);
+    this.waiting.push({ lsn: this.lastLsn, done: () => this.writeState(lsn, image, done) });
+    this.durable(log.durableLsn);
   }
 
-  /** The state may be written only once what it reflects is durable. */
-  private whenReached(lsn: number, done: () => void): void {
-    this.waiting.push({ lsn, done });
-    this.durable(this.storage.log.durableLsn);
+  private writeState(lsn: number, image: Buffer, done: Done): void {
+    this.file.write(lsn, image, (error) => {
+      if (error === null) this.coverage.checkpointed(lsn, this.lastLsn);
+      done(error);
+    });
   }
 
   /** Takes over the newest checkpoint, if there is one. */
   recover(): void {
-    const image = this.file.readNow();
-    if (image !== null) decodeState(image, this.state);
+    const found = this.file.readNow();
+    if (found === null) return;
+    decodeState(found.state, this.state);
+    this.coverage.restored(found.lsn, found.olderLsn);
   }
 
   destroy(): void {

@@ -1,14 +1,12 @@
 /**
- * What was read from block files lately, for all streams of a server together: windows of at least READ_BYTES, the least
+ * What was read from block files lately, for all streams of a server together: windows of many records, the least
  * recently used one dropped first. A block's tail becomes a window when it is written, so consumers at the head of a
  * stream never read from the disk.
  *
- * Bound: CACHE_BYTES_MAX; one window may exceed it alone (a large message).
+ * Bound: `bytesMax`; one window may exceed it alone (a large message).
  */
 
 import type { Buffer } from 'node:buffer';
-
-const CACHE_BYTES_MAX = 8 * 1024 * 1024;
 
 export class Window {
   /** The windows of the block it belongs to. */
@@ -32,12 +30,17 @@ export class BlockCache {
   private newest: Window | null = null;
   private oldest: Window | null = null;
   bytes = 0;
+  private readonly bytesMax: number;
+
+  constructor(bytesMax: number) {
+    this.bytesMax = bytesMax;
+  }
 
   add(window: Window): void {
     window.siblings.push(window);
     this.link(window);
     this.bytes += window.buffer.length;
-    while (this.bytes > CACHE_BYTES_MAX && this.oldest !== null && this.oldest !== window) this.drop(this.oldest);
+    while (this.bytes > this.bytesMax && this.oldest !== null && this.oldest !== window) this.drop(this.oldest);
   }
 
   /** The window was used just now. */

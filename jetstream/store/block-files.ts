@@ -1,42 +1,46 @@
 /**
  * The files of one stream's blocks: `000001.blk` and, once a block is closed, its index `000001.idx`.
  *
- * A closed block is synced and its index written in the background; until then the index stays in memory. Of the indexes
- * that are on disk INDEXES_KEPT stay in memory too, the ones used last. Files of blocks that nothing refers to any more
- * are removed after the next checkpoint, since the last one may still name them.
+ * A closed block is synced and its index written in the background; until then the index stays in memory, and checkpoints
+ * carry it. A block of which nothing is visible any more loses its file at once: that its messages are gone is in the
+ * log. Its index stays until no checkpoint names the block, so that what happened since can be replayed exactly.
  */
 
 import { Buffer } from 'node:buffer';
-import type { Done, IoError } from '../../server/io/io.ts';
+import type { IoError } from '../../server/io/io.ts';
+import { copyReadable } from './block-copy.ts';
 import type { BlockIndex } from './block-index.ts';
 import { decodeBlockIndex, encodeBlockIndex } from './block-index-file.ts';
+import type { BlockList } from './block-list.ts';
+import { CountedFile } from './counted-file.ts';
 import { FileBlockBytes } from './file-block-bytes.ts';
+import { indexOfRecords } from './index-rebuild.ts';
 import type { MessageBlock } from './message-block.ts';
-import { indexOfRecords, readRangeNow } from './index-rebuild.ts';
-import { inOrder } from './steps.ts';
+import { isRecordOf } from './record.ts';
 import type { StoreFiles } from './store-files.ts';
 import type { SubjectIndex } from './subject-index.ts';
+import { readFileTolerantly, readRangeTolerantly } from './tolerant-read.ts';
 
-const INDEXES_KEPT = 16;
 const RETRY_MS = 250;
+const NOTHING = Buffer.alloc(0);
 
 export class BlockFiles {
   readonly files: StoreFiles;
   readonly directory: string;
+  /** Called when an index was made anew from records: some may be missing. */
+  onRebuilt: (block: MessageBlock) => void = () => undefined;
   private readonly stream: number;
+  private readonly list: BlockList;
   private readonly subjects: SubjectIndex;
   /** Closed blocks whose index file is not written yet. */
   private readonly unsaved = new Set<MessageBlock>();
-  private readonly emptied: MessageBlock[] = [];
-  /** Closed blocks with an index file and their index in memory, the one used longest ago first. */
-  private readonly resident = new Set<MessageBlock>();
-  private readonly loading = new Map<MessageBlock, (() => void)[]>();
-  private settled: Done[] = [];
+  private emptied: number[] = [];
 
-  constructor(files: StoreFiles, stream: number, directory: string, subjects: SubjectIndex) {
+  constructor(files: StoreFiles, stream: number, directory: string, list: BlockList, subjects: SubjectIndex) {
     this.files = files;
     this.stream = stream;
     this.directory = directory;
+    this.list = list;
     this.subjects = subjects;
   }
 
@@ -50,12 +54,26 @@ export class BlockFiles {
 
   /** The bytes of a new block, or of one whose file holds everything below `end`. */
   bytesOf(block: number, firstSequence: number, end: number): FileBlockBytes {
-    return new FileBlockBytes(this.files, this.path(block), { stream: this.stream, block, firstSequence }, end);
+    const header = { stream: this.stream, block, firstSequence };
+    return new FileBlockBytes(this.files, this.path(block), header, end, (bytes, done) =>
+      this.mend(block, bytes, done),
+    );
   }
+
+  // ── closed blocks ────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** The block is closed: brings it and its index to the device. */
   save(block: MessageBlock): void {
     this.unsaved.add(block);
+    if (!this.files.isRecovering) this.bringToDevice(block);
+  }
+
+  /** At start nothing is brought to the device in the background; that begins now. */
+  saveAll(): void {
+    for (const block of this.unsaved) this.bringToDevice(block);
+  }
+
+  private bringToDevice(block: MessageBlock): void {
     block.bytes.sync((syncError) => {
       if (!this.unsaved.has(block)) return;
       if (syncError !== null) {
@@ -71,57 +89,62 @@ export class BlockFiles {
     });
   }
 
-  encodeIndex(block: MessageBlock, index: BlockIndex): Buffer {
-    return encodeBlockIndex(this.stream, block.number, index, this.subjects);
-  }
-
-  get isLoading(): boolean {
-    return this.loading.size > 0;
-  }
-
   private retrySave(block: MessageBlock, error: IoError): void {
-    this.files.writeError = error;
+    this.files.noteError(error);
+    if (this.files.isClosing) return;
     this.files.timers.after(RETRY_MS, () => {
-      if (this.unsaved.has(block)) this.save(block);
+      if (this.unsaved.has(block) && !this.files.isClosing) this.bringToDevice(block);
     });
   }
 
   private saved(block: MessageBlock): void {
     this.unsaved.delete(block);
-    this.keepResident(block);
-    this.answerSettled();
+    this.files.indexes.keep(block);
   }
 
-  /** `done` runs when every closed block is on the device with its index. */
-  settle(done: Done): void {
-    this.settled.push(done);
-    this.answerSettled();
+  /** Whether the block's index stands in a file of its own. */
+  isSaved(block: MessageBlock): boolean {
+    return !block.isOpen && !this.unsaved.has(block);
   }
 
-  private answerSettled(): void {
-    if (this.unsaved.size > 0) return;
-    const { settled } = this;
-    this.settled = [];
-    for (const done of settled) done(null);
+  encodeIndex(block: MessageBlock, index: BlockIndex): Buffer {
+    return encodeBlockIndex(this.stream, block.number, index, this.subjects);
   }
+
+  /** The index in these bytes, if it is that of the block. */
+  decodeIndex(block: number, bytes: Buffer): BlockIndex | null {
+    return decodeBlockIndex(bytes, this.stream, block, this.subjects);
+  }
+
+  // ── blocks that are gone ─────────────────────────────────────────────────────────────────────────────────────────
 
   /** Nothing in the block is visible any more. */
   discard(block: MessageBlock): void {
     block.bytes.drop();
-    this.resident.delete(block);
+    this.files.indexes.drop(block);
     this.unsaved.delete(block);
-    this.emptied.push(block);
-    this.answerSettled();
+    this.emptied.push(block.number);
+    this.files.removeFile(this.path(block.number));
   }
 
-  /** The blocks discarded so far, whose files may go once a checkpoint no longer names them. */
-  takeDiscarded(): MessageBlock[] {
-    return this.emptied.splice(0);
+  /** The blocks discarded so far: a checkpoint of the present state does not name them. */
+  takeDiscarded(): number[] {
+    const { emptied } = this;
+    this.emptied = [];
+    return emptied;
   }
 
-  /** No checkpoint was written after all: their files stay for the next one. */
-  returnDiscarded(blocks: readonly MessageBlock[]): void {
-    this.emptied.unshift(...blocks);
+  /** No checkpoint was written after all. */
+  returnDiscarded(blocks: readonly number[]): void {
+    this.emptied.push(...blocks);
+  }
+
+  /** No checkpoint names these blocks any more. */
+  removeFiles(blocks: readonly number[]): void {
+    for (const number of blocks) {
+      this.files.removeFile(this.indexPath(number));
+      this.files.removeFile(this.path(number));
+    }
   }
 
   /** The block's file is not needed any more for now. */
@@ -131,88 +154,109 @@ export class BlockFiles {
 
   removeDirectory(done: () => void): void {
     this.unsaved.clear();
-    this.resident.clear();
     this.files.disk.removeDirectory(this.directory, (error) => {
-      this.files.noteError(error);
+      this.files.noteError(error?.code === 'ENOENT' ? null : error);
       done();
     });
   }
 
-  removeFiles(blocks: readonly MessageBlock[]): void {
-    for (const { number } of blocks) {
-      for (const path of [this.path(number), this.indexPath(number)]) {
-        this.files.disk.remove(path, (error) => {
-          if (error !== null && error.code !== 'ENOENT') this.files.noteError(error);
-        });
-      }
-    }
-  }
+  // ── indexes of closed blocks ─────────────────────────────────────────────────────────────────────────────────────
 
-  /** The index of a closed block, read at start; rebuilt from its records when the file is damaged. */
-  readIndexNow(block: MessageBlock, end: number): BlockIndex {
-    const path = this.indexPath(block.number);
+  /** The index of a closed block, read at start; made anew from its records when the file is damaged. */
+  readIndexNow(block: MessageBlock): BlockIndex {
     const { disk } = this.files;
-    const bytes = disk.statusNow(path) === null ? null : disk.readFileNow(path);
-    const index = bytes === null ? null : decodeBlockIndex(bytes, this.subjects);
+    const bytes = readFileTolerantly(disk, this.indexPath(block.number));
+    const index = bytes === null ? null : this.decodeIndex(block.number, bytes);
     if (index !== null) return index;
-    const records = readRangeNow(disk, this.path(block.number), 0, end);
-    return indexOfRecords(records ?? Buffer.alloc(0), block.firstSequence, end, this.subjects);
-  }
-
-  /** Notes that the index is in memory and on disk; gives back the one used longest ago when there are too many. */
-  keepResident(block: MessageBlock): void {
-    this.resident.delete(block);
-    this.resident.add(block);
-    for (const oldest of this.resident) {
-      if (this.resident.size <= INDEXES_KEPT) return;
-      this.resident.delete(oldest);
-      oldest.index = null;
-    }
+    const records = readRangeTolerantly(disk, this.path(block.number), 0, block.bytes.end) ?? NOTHING;
+    this.unsaved.add(block);
+    return indexOfRecords(records, block.firstSequence, block.bytes.end, this.subjects);
   }
 
   /** Brings the index of a closed block into memory; calls back in any case. */
   loadIndex(block: MessageBlock, done: () => void): void {
-    const waiting = this.loading.get(block);
-    if (waiting !== undefined) {
-      waiting.push(done);
+    if (this.files.isRecovering) {
+      block.index = this.readIndexNow(block);
+      if (this.isSaved(block)) this.files.indexes.keep(block);
+      done();
       return;
     }
-    this.loading.set(block, [done]);
     this.files.readFile(this.indexPath(block.number), (error, bytes) => {
-      const index = bytes === null ? null : decodeBlockIndex(bytes, this.subjects);
-      if (index === null) this.recoverIndex(block, error);
-      else this.loadedIndex(block, index);
-    });
-  }
-
-  /** The index file is gone or damaged: its block's records tell the same. */
-  private recoverIndex(block: MessageBlock, cause: IoError | null): void {
-    this.files.noteError(cause);
-    this.files.readFile(this.path(block.number), (error, bytes) => {
-      if (bytes === null) {
+      const index = bytes === null ? null : this.decodeIndex(block.number, bytes);
+      if (index === null) {
         this.files.noteError(error);
-        this.answerLoad(block);
-      } else this.loadedIndex(block, indexOfRecords(bytes, block.firstSequence, block.bytes.end, this.subjects));
+        this.recoverIndex(block, done);
+        return;
+      }
+      block.index = index;
+      this.files.indexes.keep(block);
+      done();
     });
   }
 
-  private loadedIndex(block: MessageBlock, index: BlockIndex): void {
-    block.index = index;
-    this.keepResident(block);
-    this.answerLoad(block);
+  /** The index file is gone or damaged: its block's records tell the same, as far as they can be read. */
+  private recoverIndex(block: MessageBlock, done: () => void): void {
+    const { files } = this;
+    files.disk.open(this.path(block.number), 'read', (error, handle) => {
+      if (handle === null && error?.code !== 'ENOENT') {
+        files.noteError(error);
+        files.timers.after(RETRY_MS, done);
+        return;
+      }
+      if (handle === null) {
+        this.rebuildIndex(block, NOTHING, done);
+        return;
+      }
+      const file = new CountedFile(handle);
+      copyReadable(file, block.bytes.end, (bytes) => {
+        file.close((closeError) => files.noteError(closeError));
+        this.rebuildIndex(block, bytes, done);
+      });
+    });
   }
 
-  private answerLoad(block: MessageBlock): void {
-    const waiting = this.loading.get(block) ?? [];
-    this.loading.delete(block);
-    for (const done of waiting) done();
+  private rebuildIndex(block: MessageBlock, bytes: Buffer, done: () => void): void {
+    block.index = indexOfRecords(bytes, block.firstSequence, block.bytes.end, this.subjects);
+    this.onRebuilt(block);
+    this.save(block);
+    done();
   }
-}
 
-/** Syncs the blocks one after the other; the first error ends it. */
-export function syncAll(blocks: readonly MessageBlock[], done: Done): void {
-  inOrder(
-    blocks.map((block) => (next) => block.bytes.sync(next)),
-    done,
-  );
+  // ── damage ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Looks for a damaged record in the log and puts it back; tells whether it was there. */
+  heal(block: MessageBlock, sequence: number, done: (isHealed: boolean) => void): void {
+    this.files.findRecords(this.stream, new Set([sequence]), (found) => {
+      const record = found.get(sequence);
+      const offset = block.index?.offset(sequence);
+      const isHealed = record !== undefined && offset !== undefined && record.length <= block.recordBytes(sequence);
+      if (isHealed) (block.bytes as FileBlockBytes).heal(offset, record);
+      done(isHealed);
+    });
+  }
+
+  /** Takes from the log what is damaged in these first bytes of a block. */
+  private mend(number: number, bytes: Buffer, done: () => void): void {
+    const block = this.list.blocks.find((each) => each.number === number);
+    const index = block?.index;
+    if (block === undefined || index === undefined || index === null) {
+      done();
+      return;
+    }
+    const damaged = new Set<number>();
+    for (let each = index.firstSequence; each <= block.lastSequence; each++) {
+      if (!block.has(each)) continue;
+      const offset = index.offset(each);
+      const end = offset + block.recordBytes(each);
+      if (end <= bytes.length && !isRecordOf(each, bytes, offset, end - offset)) damaged.add(each);
+    }
+    if (damaged.size === 0) {
+      done();
+      return;
+    }
+    this.files.findRecords(this.stream, damaged, (found) => {
+      for (const [sequence, record] of found) record.copy(bytes, index.offset(sequence));
+      done();
+    });
+  }
 }

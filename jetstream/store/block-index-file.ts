@@ -23,66 +23,57 @@ const MAGIC = 'PETIDX01';
 const HEADER_BYTES = 36;
 const CRC_AT = 32;
 
-/** Numbers subjects in the order in which a file mentions them. */
-class LocalSubjects {
-  private readonly numbers = new Map<number, number>();
-  readonly texts: Buffer[] = [];
-  bytes = 0;
-  private readonly subjects: SubjectIndex;
-
-  constructor(subjects: SubjectIndex) {
-    this.subjects = subjects;
-  }
-
-  numberOf(subject: number): number {
-    const known = this.numbers.get(subject);
-    if (known !== undefined) return known;
-    const number = this.texts.length;
-    const text = Buffer.from(this.subjects.text(subject), 'latin1');
-    this.numbers.set(subject, number);
-    this.texts.push(text);
-    this.bytes += 2 + text.length;
-    return number;
-  }
-}
-
 export function encodeBlockIndex(stream: number, block: number, index: BlockIndex, subjects: SubjectIndex): Buffer {
-  const local = new LocalSubjects(subjects);
+  // Subjects are numbered in the order in which the slots mention them; 0: not mentioned yet.
+  const local = new Uint32Array(subjects.size);
+  const mentioned: number[] = [];
+  let textBytes = 0;
   const columns = Buffer.alloc(index.slots * 8);
-  index.encode(columns, 0, (subject) => local.numberOf(subject));
-  const out = Buffer.alloc(HEADER_BYTES + columns.length + local.bytes);
+  index.encode(columns, 0, (subject) => {
+    if (local[subject] === 0) {
+      mentioned.push(subject);
+      local[subject] = mentioned.length;
+      textBytes += 2 + subjects.bytes(subject);
+    }
+    return (local[subject] as number) - 1;
+  });
+  const out = Buffer.allocUnsafeSlow(HEADER_BYTES + columns.length + textBytes);
   out.write(MAGIC, 0, 'latin1');
   put32(out, 8, stream);
   put32(out, 12, block);
   put48(out, 16, index.firstSequence);
+  put16(out, 22, 0);
   put32(out, 24, index.slots);
-  put32(out, 28, local.texts.length);
+  put32(out, 28, mentioned.length);
   columns.copy(out, HEADER_BYTES);
   let at = HEADER_BYTES + columns.length;
-  for (const text of local.texts) {
-    put16(out, at, text.length);
-    text.copy(out, at + 2);
-    at += 2 + text.length;
+  for (const subject of mentioned) {
+    put16(out, at, subjects.bytes(subject));
+    at = subjects.copyTo(subject, out, at + 2);
   }
   put32(out, CRC_AT, checksum(out));
   return out;
 }
 
-/** The index in these bytes, its subjects renumbered as `subjects` has them; `null` when they are not intact. */
-export function decodeBlockIndex(bytes: Buffer, subjects: SubjectIndex): BlockIndex | null {
+/** The index in these bytes, its subjects renumbered as `subjects` has them; `null` when it is not this block's, intact. */
+export function decodeBlockIndex(
+  bytes: Buffer,
+  stream: number,
+  block: number,
+  subjects: SubjectIndex,
+): BlockIndex | null {
   if (bytes.length < HEADER_BYTES || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return null;
   if (get32(bytes, CRC_AT) !== checksum(bytes)) return null;
+  if (get32(bytes, 8) !== stream || get32(bytes, 12) !== block) return null;
   const slots = get32(bytes, 24);
-  const numbers: number[] = [];
+  const numbers = new Uint32Array(get32(bytes, 28));
   let at = HEADER_BYTES + slots * 8;
-  for (let i = get32(bytes, 28); i > 0; i--) {
+  for (let i = 0; i < numbers.length; i++) {
     const start = at + 2;
-    const end = start + get16(bytes, at);
-    numbers.push(subjects.intern(bytes, start, end));
-    at = end;
+    at = start + get16(bytes, at);
+    numbers[i] = subjects.intern(bytes, start, at);
   }
-  const rename = (local: number): number => numbers[local] as number;
-  return BlockIndex.decode(bytes, HEADER_BYTES, slots, get48(bytes, 16), rename);
+  return BlockIndex.decode(bytes, HEADER_BYTES, slots, get48(bytes, 16), (local) => numbers[local] as number);
 }
 
 function checksum(bytes: Buffer): number {

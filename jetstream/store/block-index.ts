@@ -9,8 +9,11 @@
  */
 
 import type { Buffer } from 'node:buffer';
+import { get32, put32 } from './integers.ts';
 
 const CAPACITY_MIN = 64;
+/** A block spans at most so many sequences, with those that were skipped. */
+export const SLOTS_MAX: number = 2 ** 18;
 export const NO_RECORD = 0xffff_ffff;
 const HAS_HEADERS = 0x8000_0000;
 
@@ -67,17 +70,17 @@ export class BlockIndex {
     return this.offsets.length * 8;
   }
 
-  /** Writes both columns at `at`, renaming subject numbers by `rename`; the offset behind them. */
-  encode(out: Buffer, at: number, rename: (subject: number) => number): number {
-    let w = at;
-    for (let i = 0; i < this.slots; i++) w = out.writeUInt32LE(this.offsets[i] as number, w);
-    for (let i = 0; i < this.slots; i++) {
-      const subject = this.subjects[i] as number;
-      const flag = subject & HAS_HEADERS;
-      const isHole = this.offsets[i] === NO_RECORD;
-      w = out.writeUInt32LE(isHole ? 0 : (rename((subject & ~HAS_HEADERS) >>> 0) | flag) >>> 0, w);
+  /** Writes both columns at `at`, renaming subject numbers by `rename`. */
+  encode(out: Buffer, at: number, rename: (subject: number) => number): void {
+    const { offsets, subjects, slots } = this;
+    const subjectsAt = at + slots * 4;
+    for (let i = 0; i < slots; i++) {
+      const offset = offsets[i] as number;
+      put32(out, at + i * 4, offset);
+      if (offset === NO_RECORD) continue;
+      const subject = subjects[i] as number;
+      put32(out, subjectsAt + i * 4, rename(subject & ~HAS_HEADERS) | (subject & HAS_HEADERS));
     }
-    return w;
   }
 
   /** Reads `slots` of both columns at `at`. */
@@ -91,11 +94,14 @@ export class BlockIndex {
     const index = new BlockIndex(firstSequence);
     index.grow(slots);
     index.slots = slots;
+    const { offsets, subjects } = index;
+    const subjectsAt = at + slots * 4;
     for (let i = 0; i < slots; i++) {
-      index.offsets[i] = buffer.readUInt32LE(at + i * 4);
-      if (index.offsets[i] === NO_RECORD) continue;
-      const subject = buffer.readUInt32LE(at + (slots + i) * 4);
-      index.subjects[i] = (rename((subject & ~HAS_HEADERS) >>> 0) | (subject & HAS_HEADERS)) >>> 0;
+      const offset = get32(buffer, at + i * 4);
+      offsets[i] = offset;
+      if (offset === NO_RECORD) continue;
+      const subject = get32(buffer, subjectsAt + i * 4);
+      subjects[i] = rename(subject & ~HAS_HEADERS) | (subject & HAS_HEADERS);
     }
     return index;
   }

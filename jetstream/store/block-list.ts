@@ -1,13 +1,20 @@
 /**
  * The blocks of one stream, oldest first, and the search among them: by sequence, and for the next or last message of a
- * subject. Searching reads indexes, never records.
+ * subject. Searching reads indexes, never records. It ends where an index is not in memory, or after SLOTS_MAX messages:
+ * then `reached` and `missing` say where to go on and what is needed for that.
  */
 
 import type { MessageBlock } from './message-block.ts';
 import { LOADING, NONE } from './store.ts';
 
+/** So many messages are looked at in one turn. */
+const SLOTS_MAX = 100_000;
+
 export class BlockList {
   readonly blocks: MessageBlock[] = [];
+  /** After LOADING: the next sequence to look at, and the block whose index is missing; `null`: none is. */
+  reached = 0;
+  missing: MessageBlock | null = null;
 
   get last(): MessageBlock | undefined {
     return this.blocks.at(-1);
@@ -36,34 +43,46 @@ export class BlockList {
     if (position >= 0) this.blocks.splice(position, 1);
   }
 
-  /** The lowest sequence in `[from, to]` that is there and whose subject `accepts`. */
+  /** The lowest sequence in `[from, to]` that is there and whose subject `accepts`; NONE or LOADING. */
   next(from: number, to: number, accepts: ((subject: number) => boolean) | null): number {
     let each = from;
+    let left = SLOTS_MAX;
     for (let at = this.positionOf(each); at < this.blocks.length && each <= to; at++) {
       const block = this.blocks[at] as MessageBlock;
       if (each < block.firstSequence) each = block.firstSequence;
-      if (each > block.lastSequence) continue;
-      if (block.index === null) return LOADING;
+      if (each > block.lastSequence || each > to) continue;
+      if (block.index === null) return this.stopAt(each, block);
+      block.wasUsed = true;
       const end = Math.min(block.lastSequence, to);
       for (; each <= end; each++) {
+        if (left-- === 0) return this.stopAt(each, null);
         if (block.has(each) && (accepts === null || accepts(block.index.subject(each)))) return each;
       }
     }
     return NONE;
   }
 
-  /** The highest sequence of the subject in `[from, to]`. */
+  /** The highest sequence of the subject in `[from, to]`; NONE or LOADING. */
   lastOf(subject: number, from: number, to: number): number {
     let each = to;
+    let left = SLOTS_MAX;
     for (let at = this.positionOf(each); at >= 0 && each >= from; at--) {
       const block = this.blocks[at];
-      if (block === undefined) continue;
-      if (block.index === null) return LOADING;
+      if (block === undefined || block.firstSequence > each) continue;
+      if (block.index === null) return this.stopAt(each, block);
+      block.wasUsed = true;
       each = Math.min(each, block.lastSequence);
       for (; each >= block.firstSequence && each >= from; each--) {
+        if (left-- === 0) return this.stopAt(each, null);
         if (block.has(each) && block.index.subject(each) === subject) return each;
       }
     }
     return NONE;
+  }
+
+  private stopAt(reached: number, missing: MessageBlock | null): number {
+    this.reached = reached;
+    this.missing = missing;
+    return LOADING;
   }
 }

@@ -32,6 +32,11 @@ export interface CatalogEntry {
   readonly created: string;
 }
 
+export interface DeletedAsset {
+  readonly number: number;
+  readonly kind: AssetKind;
+}
+
 export type CatalogChange =
   | { readonly put: CatalogEntry }
   | { readonly delete: { readonly number: number; readonly kind: AssetKind } };
@@ -55,6 +60,11 @@ export class Catalog {
     return this.value('replay_lsn');
   }
 
+  /** Where the log ended when the store was closed in order; -1 when it was not. */
+  get cleanLsn(): number {
+    return this.value('clean_lsn');
+  }
+
   get schemaVersion(): number {
     return this.value('schema_version');
   }
@@ -66,27 +76,59 @@ export class Catalog {
     }
     const { number, kind, account, stream, consumer, config, created } = change.put;
     this.database
-      .prepare('INSERT OR REPLACE INTO asset VALUES (?, ?, ?, ?, ?, ?, ?)')
+      .prepare(
+        `INSERT INTO asset (number, kind, account, stream, consumer, config, created) VALUES (?, ?, ?, ?, ?, ?, ?)
+           ON CONFLICT (number) DO UPDATE SET config = excluded.config
+           ON CONFLICT (account, stream, consumer) DO UPDATE SET config = excluded.config`,
+      )
       .run(number, kind, account, stream, consumer, config, created);
     if (number >= this.nextNumber) this.setValue('next_number', number + 1);
   }
 
-  /** A stream goes with its consumers. */
+  /** A stream goes with its consumers. What they leave on disk is noted until that is gone too. */
   private remove(number: number, kind: AssetKind): void {
-    if (kind === 'stream') {
-      this.database
-        .prepare(
-          `DELETE FROM asset WHERE kind = 'consumer'
-             AND (account, stream) = (SELECT account, stream FROM asset WHERE number = ?)`,
-        )
-        .run(number);
-    }
-    this.database.prepare('DELETE FROM asset WHERE number = ?').run(number);
+    const condition =
+      kind === 'stream'
+        ? `number = @number OR kind = 'consumer'
+             AND (account, stream) = (SELECT account, stream FROM asset WHERE number = @number)`
+        : 'number = @number';
+    this.database
+      .prepare(`INSERT OR IGNORE INTO deleted SELECT number, kind FROM asset WHERE ${condition}`)
+      .run({ number });
+    this.database.prepare('DELETE FROM asset WHERE number IN (SELECT number FROM deleted)').run();
+  }
+
+  /** Deleted assets that may have left something on disk. */
+  deleted(): DeletedAsset[] {
+    return this.database.prepare('SELECT number, kind FROM deleted ORDER BY number').all() as DeletedAsset[];
+  }
+
+  /** Nothing is left of this deleted asset. */
+  forget(number: number): void {
+    this.database.prepare('DELETE FROM deleted WHERE number = ?').run(number);
+  }
+
+  /** The asset has two checkpoints: the log need not hold everything of it any more. */
+  noteCovered(number: number): void {
+    this.database.prepare('UPDATE asset SET covered = 1 WHERE number = ?').run(number);
+  }
+
+  isCovered(number: number): boolean {
+    const row = this.database.prepare('SELECT covered FROM asset WHERE number = ?').get(number);
+    return (row as { covered: number } | undefined)?.covered === 1;
+  }
+
+  /** The number of the asset with the name that this entry has; the entry's own unless two came to be at once. */
+  numberOf({ account, stream, consumer, number }: CatalogEntry): number {
+    const sql = 'SELECT number FROM asset WHERE account = ? AND stream = ? AND consumer = ?';
+    const row = this.database.prepare(sql).get(account, stream, consumer);
+    return (row as { number: number } | undefined)?.number ?? number;
   }
 
   /** Every asset, streams before the consumers on them. */
   entries(): CatalogEntry[] {
-    const rows = this.database.prepare("SELECT * FROM asset ORDER BY kind = 'consumer', number").all();
+    const columns = 'number, kind, account, stream, consumer, config, created';
+    const rows = this.database.prepare(`SELECT ${columns} FROM asset ORDER BY kind = 'consumer', number`).all();
     return rows as CatalogEntry[];
   }
 
@@ -95,10 +137,16 @@ export class Catalog {
     return this.value('next_number');
   }
 
-  /** The bytes of a catalog file that reflects the log up to `lsn`. */
-  image(lsn: number, replayLsn: number): Buffer {
+  /** Numbers below this one belong to something. */
+  reserveBelow(number: number): void {
+    if (number > this.nextNumber) this.setValue('next_number', number);
+  }
+
+  /** The bytes of a catalog file that reflects the log up to `lsn`, where it ends if the store is being closed. */
+  image(lsn: number, replayLsn: number, isClosing: boolean): Buffer {
     this.setValue('lsn', lsn);
     this.setValue('replay_lsn', replayLsn);
+    this.setValue('clean_lsn', isClosing ? lsn : -1);
     const database = this.database.serialize();
     const trailer = Buffer.alloc(TRAILER_BYTES);
     trailer.write(TRAILER_MAGIC, 0, 'latin1');
@@ -121,14 +169,17 @@ export class Catalog {
         consumer TEXT NOT NULL,
         config TEXT NOT NULL,
         created TEXT NOT NULL,
+        covered INTEGER NOT NULL DEFAULT 0,
         UNIQUE (account, stream, consumer)
       ) STRICT;
+      CREATE TABLE deleted (number INTEGER PRIMARY KEY, kind TEXT NOT NULL) STRICT;
       CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;
     `);
     this.setValue('schema_version', SCHEMA_VERSION);
     this.setValue('next_number', 1);
     this.setValue('lsn', 0);
     this.setValue('replay_lsn', 0);
+    this.setValue('clean_lsn', -1);
   }
 
   private value(name: string): number {

@@ -6,31 +6,30 @@
  *     begin/end ─► open batch ─end of turn─► sealed batches ─one at a time─► segment ─► durable(lsn) to all who took part
  *
  * Log positions (LSN) count bytes of frames since the store was made; they never jump, whatever segments the frames lie
- * in. Before the next batch's participants hear anything, the next write is on its way.
+ * in. Before a batch's participants hear anything, the next write is on its way; all of them have heard of one batch
+ * before anybody hears of the next.
  *
  * Write errors: a segment on which a write failed or fell short is never written or synced again. The batch is written
  * anew, under the same positions, to the next segment, which takes over from there.
  *
- * Bounds: INTAKE_BYTES_MAX of bytes not yet durable, above which producers are held; BATCH_BYTES_MAX a batch.
+ * Bounds: producers are held while much is not durable (`intake.ts`); BATCH_BYTES_MAX a batch.
  */
 
 import { strict as assert } from 'node:assert';
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { Io, IoError, Timer } from '../../server/io/io.ts';
 import type { Producer } from '../../server/ports.ts';
+import { Batch, BATCH_BYTES_MAX, BatchBuffers } from './batch.ts';
+import type { Coverage } from './coverage.ts';
 import { FRAME_HEADER_BYTES, type FrameKind, sealFrame } from './frame.ts';
-import { type Segment, SEGMENT_HEADER_BYTES, shortWrite } from './segment.ts';
+import { Intake } from './intake.ts';
+import { type Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
 import type { SegmentPool } from './segment-pool.ts';
 
-const BATCH_BYTES_FIRST = 64 * 1024;
-const BATCH_BYTES_MAX = 512 * 1024;
 /** A frame must fit into a batch. */
 export const FRAME_BYTES_MAX: number = BATCH_BYTES_MAX;
-const INTAKE_HOLD_BYTES = 8 * 1024 * 1024;
-const INTAKE_RELEASE_BYTES = 4 * 1024 * 1024;
 /** While no further segment can be had, so much of the current one is kept for acknowledgements and removals. */
 const RESERVE_BYTES = 256 * 1024;
-const BUFFERS_KEPT = 3;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5000;
 
@@ -38,28 +37,23 @@ const RETRY_MS_MAX = 5000;
 export interface LogParticipant {
   /** Position of the last batch it took part in; the log's own note. */
   joinedLsn: number;
-  /** Position at or below which its first frame since its last checkpoint lies; -1: there is none. */
-  dirtyLsn: number;
+  /** Position behind its last frame; the log's own note. */
+  lastLsn: number;
+  /** What of the log it still needs. */
+  readonly coverage: Coverage;
   /** Its frames so far lie below this position and leave together. */
   sealed(lsn: number): void;
   /** Everything below this position is durable. */
   durable(lsn: number): void;
 }
 
+/** Bytes that wait elsewhere, on their way from the log to where they are read. */
+export interface Backlog {
+  readonly queuedBytes: number;
+}
+
 /** `always`: an append is durable when it is on the device. A number of milliseconds: when it is in the page cache. */
 export type SyncMode = 'always' | number;
-
-class Batch {
-  buffer: Buffer;
-  length = 0;
-  readonly lsn: number;
-  readonly participants: LogParticipant[] = [];
-
-  constructor(buffer: Buffer, lsn: number) {
-    this.buffer = buffer;
-    this.lsn = lsn;
-  }
-}
 
 export interface LogStatistics {
   commits: number;
@@ -80,23 +74,29 @@ export class CommitLog {
   onDurable: () => void = () => undefined;
   /** The position of the next frame. */
   nextLsn: number;
+  /** The log was closed while the disk failed: what is not durable never will be. */
+  gaveUp = false;
 
   private readonly io: Io;
   private readonly syncMode: SyncMode;
+  private readonly backlog: Backlog;
+  private readonly batchBytesMax: number;
+  private readonly intake = new Intake();
+  private readonly buffers = new BatchBuffers();
   private segment: Segment | null = null;
   private open: Batch | null = null;
   private readonly sealed: Batch[] = [];
   private writing: Batch | null = null;
   private taking = false;
+  private telling = false;
   private turnScheduled = false;
   private frameAt = 0;
-  private readonly spareBuffers: Buffer[] = [];
-  private held: Producer[] = [];
-  private unsyncedBytes = 0;
   /** Write errors in a row. */
   private failures = 0;
+  private retryTimer: Timer | null = null;
   private syncTimer: Timer | null = null;
   private draining: (() => void) | null = null;
+  private isClosed = false;
   private readonly endTurn = (): void => {
     this.turnScheduled = false;
     this.sealOpen();
@@ -104,12 +104,18 @@ export class CommitLog {
   };
 
   /** A log whose next frame gets the position `lsn`, and that begins with a fresh segment. */
-  constructor(io: Io, segments: SegmentPool, lsn: number, syncMode: SyncMode) {
+  constructor(io: Io, segments: SegmentPool, lsn: number, syncMode: SyncMode, backlog: Backlog) {
     this.io = io;
     this.segments = segments;
     this.nextLsn = lsn;
     this.durableLsn = lsn;
     this.syncMode = syncMode;
+    this.backlog = backlog;
+    // A batch is never split, so it fits into the smallest segment.
+    this.batchBytesMax = Math.min(BATCH_BYTES_MAX, segments.roomMin);
+    segments.onFailure = () => {
+      if (this.draining !== null && this.taking) this.giveUp();
+    };
   }
 
   /** Bytes appended and not yet durable. */
@@ -119,9 +125,9 @@ export class CommitLog {
 
   /** Whether new messages are taken; acknowledgements and removals always are. */
   get acceptsMessages(): boolean {
-    if (this.segments.canAdvance && this.error === null) return true;
-    const room = this.segment === null ? 0 : this.segment.roomBehind(this.nextLsn);
-    return this.error === null && room > RESERVE_BYTES;
+    if (this.error !== null || this.isClosed) return false;
+    if (this.segments.canAdvance) return true;
+    return this.segment !== null && this.segment.roomBehind(this.nextLsn) > RESERVE_BYTES;
   }
 
   /** The buffer in which the frame that was begun is written. */
@@ -132,10 +138,10 @@ export class CommitLog {
   /** Begins a frame of at most `bodyBytes`; where in `buffer` its body begins. `end` must follow in the same turn. */
   begin(bodyBytes: number): number {
     const bytes = FRAME_HEADER_BYTES + bodyBytes;
-    assert(bytes <= FRAME_BYTES_MAX, 'a frame fits into a batch');
-    if (this.open !== null && this.open.length + bytes > BATCH_BYTES_MAX) this.sealOpen();
-    const batch = (this.open ??= new Batch(this.takeBuffer(), this.nextLsn));
-    if (batch.length + bytes > batch.buffer.length) this.growBatch(batch, batch.length + bytes);
+    assert(bytes <= this.batchBytesMax, 'a frame fits into a batch');
+    if (this.open !== null && this.open.length + bytes > this.batchBytesMax) this.sealOpen();
+    const batch = (this.open ??= new Batch(this.buffers.take(), this.nextLsn));
+    if (batch.length + bytes > batch.buffer.length) batch.grow(batch.length + bytes);
     this.frameAt = batch.length;
     return this.frameAt + FRAME_HEADER_BYTES;
   }
@@ -146,9 +152,10 @@ export class CommitLog {
     sealFrame(batch.buffer, this.frameAt, bodyEnd, kind, asset, this.nextLsn, batch.lsn);
     this.nextLsn += bodyEnd - this.frameAt;
     batch.length = bodyEnd;
+    participant.lastLsn = this.nextLsn;
     if (participant.joinedLsn !== batch.lsn) {
       participant.joinedLsn = batch.lsn;
-      if (participant.dirtyLsn < 0) participant.dirtyLsn = batch.lsn;
+      participant.coverage.appended(batch.lsn);
       batch.participants.push(participant);
     }
     if (!this.turnScheduled) {
@@ -158,34 +165,45 @@ export class CommitLog {
     return this.nextLsn;
   }
 
-  /** Holds the producer while too much is not durable yet. */
-  press(producer: Producer | null): void {
-    if (producer === null || this.pendingBytes <= INTAKE_HOLD_BYTES || this.held.includes(producer)) return;
-    this.held.push(producer);
-    producer.holdCount++;
+  /** What was appended so far and what is appended from now on become durable in different batches. */
+  fence(): void {
+    this.sealOpen();
   }
 
-  /** Writes what was appended, then calls `done`; nothing may be appended any more. */
+  /** Holds the producer while too much waits to be written. */
+  press(producer: Producer | null): void {
+    if (producer !== null) this.intake.press(producer, this.pendingBytes + this.backlog.queuedBytes);
+  }
+
+  /** Less waits than before: producers may go on. */
+  reviewIntake(): void {
+    this.intake.review(this.pendingBytes + this.backlog.queuedBytes);
+  }
+
+  /** Writes what was appended, then calls `done`. While the disk fails it does not wait: nobody was told of the rest. */
   drain(done: () => void): void {
     this.draining = done;
     this.sealOpen();
-    this.advance();
+    if (this.taking && (this.error ?? this.segments.error) !== null) this.giveUp();
+    else this.advance();
   }
 
   /** Closes the files of a drained log. */
   close(done: () => void): void {
+    this.isClosed = true;
     this.syncTimer?.cancel();
-    const { segment } = this;
-    const finish = (): void => {
-      this.segments.close();
-      done();
-    };
-    if (this.syncMode === 'always' || segment === null) finish();
-    else
-      segment.file.sync((error) => {
-        this.noteSyncError(error);
-        finish();
-      });
+    this.retryTimer?.cancel();
+    this.intake.releaseAll();
+    this.syncLast((error) => {
+      if (error !== null) this.statistics.writeErrors++;
+      this.segments.close(done);
+    });
+  }
+
+  /** In the modes that don't wait for the device: what was written so far gets there. */
+  syncLast(done: (error: IoError | null) => void): void {
+    if (this.syncMode === 'always' || this.segment === null) done(null);
+    else this.segment.sync(done);
   }
 
   private sealOpen(): void {
@@ -193,44 +211,39 @@ export class CommitLog {
     if (batch === null) return;
     this.open = null;
     this.sealed.push(batch);
-    for (const participant of batch.participants) participant.sealed(this.nextLsn);
+    for (const participant of batch.participants) participant.sealed(batch.endLsn);
   }
 
   /** Starts the next write if none is in flight. */
   private advance(): void {
-    if (this.writing !== null || this.taking) return;
-    const batch = this.sealed[0];
-    if (batch === undefined) {
-      this.finishDraining();
-      return;
+    while (this.writing === null && !this.taking && !this.telling && !this.isClosed) {
+      const batch = this.sealed[0];
+      if (batch === undefined) {
+        this.finishDraining();
+        return;
+      }
+      if (this.segment === null || this.segment.roomBehind(batch.lsn) < batch.length) {
+        this.nextSegment(batch.lsn);
+        return;
+      }
+      this.sealed.shift();
+      this.writing = batch;
+      if (this.syncMode === 'always') this.writeBatch(this.segment, batch);
+      else this.writeBatchNow(this.segment, batch, this.syncMode);
     }
-    if (this.segment === null || this.segment.roomBehind(batch.lsn) < batch.length) {
-      this.nextSegment(batch.lsn);
-      return;
-    }
-    this.sealed.shift();
-    this.writing = batch;
-    if (this.syncMode === 'always') this.writeBatch(this.segment, batch);
-    else this.writeBatchNow(this.segment, batch);
   }
 
   private writeBatch(segment: Segment, batch: Batch): void {
     const started = this.io.clock.monotonicMs();
-    segment.file.write(batch.buffer, 0, batch.length, segment.offsetOf(batch.lsn), (error, written) => {
+    segment.write(batch.buffer, batch.length, batch.lsn, (error) => {
       this.statistics.lastCommitMs = this.io.clock.monotonicMs() - started;
-      this.completed(batch, error ?? shortWrite(written, batch.length));
+      this.completed(batch, error);
     });
   }
 
-  private writeBatchNow(segment: Segment, batch: Batch): void {
-    let error: IoError | null = null;
-    try {
-      const written = segment.file.writeNow(batch.buffer, 0, batch.length, segment.offsetOf(batch.lsn));
-      error = shortWrite(written, batch.length);
-    } catch (thrown) {
-      error = thrown as IoError;
-    }
-    this.scheduleSync();
+  private writeBatchNow(segment: Segment, batch: Batch, intervalMs: number): void {
+    const error = segment.writeNow(batch.buffer, batch.length, batch.lsn);
+    this.syncTimer ??= this.io.timers.after(intervalMs, () => this.syncNow());
     this.completed(batch, error);
   }
 
@@ -245,18 +258,25 @@ export class CommitLog {
     this.failures = 0;
     this.statistics.commits++;
     this.statistics.bytesWritten += batch.length;
-    this.durableLsn = batch.lsn + batch.length;
-    if (this.syncMode !== 'always') this.unsyncedBytes += batch.length;
+    this.durableLsn = batch.endLsn;
+    if (this.segment !== null) this.segments.noteRoom(this.segment.roomBehind(this.durableLsn));
+    if (this.syncMode === 'always') this.advance();
+    this.tell(batch);
     this.advance();
+  }
+
+  private tell(batch: Batch): void {
+    this.telling = true;
     for (const participant of batch.participants) participant.durable(this.durableLsn);
-    this.giveBuffer(batch.buffer);
+    this.buffers.give(batch.buffer);
     this.onDurable();
-    if (this.held.length > 0 && this.pendingBytes < INTAKE_RELEASE_BYTES) this.releaseHeld();
+    this.reviewIntake();
+    this.telling = false;
   }
 
   private nextSegment(lsn: number): void {
     this.taking = true;
-    if (this.syncMode !== 'always') this.segment?.file.sync((error) => this.noteSyncError(error));
+    if (this.syncMode !== 'always') this.segment?.sync((error) => this.noteSyncError(error));
     this.segments.take((segment) => {
       segment.activate(this.segments.nextHeader(lsn), (error) => {
         this.taking = false;
@@ -268,6 +288,7 @@ export class CommitLog {
         } else this.abandonSegment(error);
       });
     });
+    if (this.draining !== null && this.segments.error !== null) this.giveUp();
   }
 
   /** The current segment is sealed where it is durable; the next one is tried, later and later while that fails too. */
@@ -277,62 +298,44 @@ export class CommitLog {
     const { segment } = this;
     this.segment = null;
     if (segment !== null && segment.header.baseLsn >= this.durableLsn) this.segments.discardNewest();
+    if (this.draining !== null) {
+      this.giveUp();
+      return;
+    }
     const delay = this.failures === 0 ? 0 : Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** this.failures);
     this.failures++;
     this.taking = true;
-    this.io.timers.after(delay, () => {
+    this.retryTimer = this.io.timers.after(delay, () => {
       this.taking = false;
       this.advance();
     });
   }
 
-  private noteSyncError(error: IoError | null): void {
-    if (error === null) return;
-    this.statistics.writeErrors++;
-    this.error = error;
+  private syncNow(): void {
+    this.syncTimer = null;
+    const { segment } = this;
+    segment?.sync((error) => {
+      this.noteSyncError(error);
+      // What it holds was promised to be in the page cache; what comes next goes to another segment.
+      if (error !== null && this.segment === segment) this.segment = null;
+    });
   }
 
-  private scheduleSync(): void {
-    if (this.syncTimer !== null || this.syncMode === 'always') return;
-    this.syncTimer = this.io.timers.after(this.syncMode, () => {
-      this.syncTimer = null;
-      const bytes = this.unsyncedBytes;
-      this.segment?.file.sync((error) => {
-        this.noteSyncError(error);
-        if (error !== null) this.segment = null;
-        else this.unsyncedBytes -= bytes;
-      });
-    });
+  private noteSyncError(error: IoError | null): void {
+    if (error !== null) this.statistics.writeErrors++;
+  }
+
+  /** Closing while the disk fails: what is not durable was not acknowledged. */
+  private giveUp(): void {
+    this.isClosed = true;
+    this.gaveUp = true;
+    this.sealed.length = 0;
+    this.finishDraining();
   }
 
   private finishDraining(): void {
     const done = this.draining;
     this.draining = null;
     done?.();
-  }
-
-  private releaseHeld(): void {
-    const { held } = this;
-    this.held = [];
-    for (const producer of held) {
-      producer.holdCount--;
-      if (producer.holdCount === 0) producer.resumeReading();
-    }
-  }
-
-  private takeBuffer(): Buffer {
-    return this.spareBuffers.pop() ?? Buffer.allocUnsafeSlow(BATCH_BYTES_FIRST);
-  }
-
-  private giveBuffer(buffer: Buffer): void {
-    if (this.spareBuffers.length < BUFFERS_KEPT) this.spareBuffers.push(buffer);
-  }
-
-  private growBatch(batch: Batch, bytes: number): void {
-    let size = batch.buffer.length;
-    while (size < bytes) size *= 2;
-    const grown = Buffer.allocUnsafeSlow(size);
-    batch.buffer.copy(grown, 0, 0, batch.length);
-    batch.buffer = grown;
   }
 }

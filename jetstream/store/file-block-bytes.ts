@@ -9,67 +9,80 @@
  *
  * Records are written behind, in large plain writes; they are durable through the commit log until the block is synced.
  * One write is in flight. A failed write is tried again, later and later: its bytes stay in memory meanwhile. After a
- * failed sync the file is not trusted with what was not synced before: the block is written anew to another file.
+ * failed sync, and when writing fails again and again, the file is not trusted with what was not synced before: the block
+ * is copied to a new file that takes its name, and what is damaged in the copy comes from the log.
  */
 
 import { Buffer } from 'node:buffer';
-import type { Done, FileHandle, IoError } from '../../server/io/io.ts';
+import type { Done, IoError } from '../../server/io/io.ts';
 import type { BlockBytes, Located } from './block-bytes.ts';
-import { Window } from './block-cache.ts';
 import { encodeBlockHeader, type BlockHeader, BLOCK_HEADER_BYTES } from './block-header.ts';
+import { copyReadable } from './block-copy.ts';
+import { BlockReads } from './block-reads.ts';
 import { enlarged } from './buffers.ts';
+import type { CountedFile } from './counted-file.ts';
+import { type Opened, ReopenedFile } from './reopened-file.ts';
 import { shortWrite } from './segment.ts';
-import { directoryOf, type OpenFile, type StoreFiles } from './store-files.ts';
+import { directoryOf, type StoreFiles } from './store-files.ts';
 
 const NOTHING = Buffer.alloc(0);
-const TAIL_BYTES_MAX = 256 * 1024;
-const READ_BYTES = 256 * 1024;
-const RETRY_MS = 250;
+/** Smaller tails stay in memory, however many there are. */
+const TAIL_BYTES_MIN = 16 * 1024;
+const RETRY_MS_MIN = 250;
+const RETRY_MS_MAX = 2000;
+/** After so many failed writes in a row another file is tried. */
+const FAILURES_MAX = 3;
 
+/** Bytes on their way to the file; without a buffer they are there already. */
 interface Piece {
-  readonly buffer: Buffer;
+  readonly buffer: Buffer | null;
   readonly start: number;
   readonly end: number;
 }
 
-interface Load {
-  readonly start: number;
-  readonly end: number;
-  readonly done: Done[];
-}
+/** Makes a block's bytes whole that were read back from a file which is not to be trusted. */
+export type Mend = (bytes: Buffer, done: () => void) => void;
 
-export class FileBlockBytes implements BlockBytes, OpenFile {
+export class FileBlockBytes implements BlockBytes {
   readonly path: string;
   buffer: Buffer = NOTHING;
   private readonly files: StoreFiles;
   private readonly header: BlockHeader;
+  private readonly mend: Mend;
+  private readonly reads: BlockReads;
   private tailStart: number;
   private tailEnd: number;
   private readonly pieces: Piece[] = [];
-  private writing = false;
+  private isWriting = false;
+  private failures = 0;
   /** The file holds everything below this offset. */
   private writtenEnd: number;
   private syncedEnd: number;
-  private readonly windows: Window[] = [];
-  private readonly loads: Load[] = [];
-  private file: FileHandle | null = null;
-  private opening: Done[] | null = null;
-  private readonly whenWritten: { offset: number; done: Done }[] = [];
-  private syncs = 0;
   /** The file's name is on the device too. */
-  private named: boolean;
-  private dropped = false;
+  private isNamed: boolean;
+  /** No more records come. */
+  private isClosed = false;
+  private isDropped = false;
+  /** A sync failed: another one that succeeds says nothing about what that one covered. */
+  private isDistrusted = false;
+  /** Who waits for the block to be in another file; `null` when it does not move. */
+  private moving: Done[] | null = null;
+  private readonly file: ReopenedFile;
+  private readonly whenWritten: { readonly offset: number; readonly done: Done }[] = [];
 
   /** A block whose file already holds everything below `end`, durably; a new one when that is 0. */
-  constructor(files: StoreFiles, path: string, header: BlockHeader, end: number) {
+  constructor(files: StoreFiles, path: string, header: BlockHeader, end: number, mend: Mend) {
     this.files = files;
     this.path = path;
     this.header = header;
+    this.mend = mend;
+    this.file = new ReopenedFile(files, path);
+    this.reads = new BlockReads(files, (then) => this.withFile(then));
     this.tailStart = end;
     this.tailEnd = end;
     this.writtenEnd = end;
     this.syncedEnd = end;
-    this.named = end > 0;
+    this.isNamed = end > 0;
     if (end === 0) this.beginWithHeader();
   }
 
@@ -78,12 +91,14 @@ export class FileBlockBytes implements BlockBytes, OpenFile {
   }
 
   get memoryBytes(): number {
-    return this.buffer.length + this.pieces.reduce((sum, piece) => sum + piece.buffer.length, 0);
+    return this.buffer.length + this.pieces.reduce((sum, piece) => sum + (piece.buffer?.length ?? 0), 0);
   }
+
+  // ── appending and reading ────────────────────────────────────────────────────────────────────────────────────────
 
   reserve(bytes: number): number {
     let used = this.tailEnd - this.tailStart;
-    if (used > 0 && used + bytes > TAIL_BYTES_MAX) {
+    if (used > 0 && this.isTailFull(used, bytes)) {
       this.rotate();
       used = 0;
     }
@@ -93,6 +108,16 @@ export class FileBlockBytes implements BlockBytes, OpenFile {
 
   commit(bytes: number): void {
     this.tailEnd += bytes;
+    this.files.tailBytes += bytes;
+  }
+
+  /** The next `bytes` of the block stand in the file already, durably. */
+  skip(bytes: number): void {
+    if (this.tailEnd > this.tailStart) this.rotate();
+    this.pieces.push({ buffer: null, start: this.tailEnd, end: this.tailEnd + bytes });
+    this.tailEnd += bytes;
+    this.tailStart = this.tailEnd;
+    this.write();
   }
 
   locate(offset: number, bytes: number, found: Located): boolean {
@@ -105,214 +130,257 @@ export class FileBlockBytes implements BlockBytes, OpenFile {
       return true;
     }
     for (const piece of this.pieces) {
-      if (offset < piece.start || end > piece.end) continue;
+      if (piece.buffer === null || offset < piece.start || end > piece.end) continue;
       found.buffer = piece.buffer;
       found.at = offset - piece.start;
       return true;
     }
-    for (const window of this.windows) {
-      if (offset < window.start || end > window.end) continue;
-      this.files.cache.touch(window);
-      found.buffer = window.buffer;
-      found.at = offset - window.start;
-      found.fromDisk = true;
-      return true;
-    }
-    return false;
+    return this.reads.locate(offset, end, found);
   }
 
   load(offset: number, bytes: number, done: Done): void {
-    const end = offset + bytes;
-    for (const load of this.loads) {
-      if (offset < load.start || end > load.end) continue;
-      load.done.push(done);
-      return;
-    }
-    const load: Load = {
-      start: offset,
-      end: Math.max(end, Math.min(offset + READ_BYTES, this.writtenEnd)),
-      done: [done],
-    };
-    this.loads.push(load);
-    this.withFile((error) => {
-      if (error === null && this.file !== null) this.read(load, this.file);
-      else this.loaded(load, error);
-    });
+    this.reads.load(offset, offset + bytes, this.writtenEnd, done);
   }
 
-  sync(done: Done): void {
-    this.flush((writeError) => {
-      const { file } = this;
-      if (writeError !== null || file === null || this.syncedEnd >= this.writtenEnd) {
-        done(writeError);
-        return;
-      }
-      const end = this.writtenEnd;
-      this.syncs++;
-      file.sync((error) => {
-        this.syncs--;
-        if (error !== null) {
-          this.rewrite(file, error, done);
-          return;
-        }
-        this.syncedEnd = Math.max(this.syncedEnd, end);
-        this.syncName(done);
-      });
-    });
+  /** A record that is damaged in the file is as it ought to be in `record`: reads find it there from now on. */
+  heal(offset: number, record: Buffer): void {
+    this.reads.forget(offset, offset + record.length);
+    this.reads.keep(offset, offset + record.length, record);
+    this.files.patchFile(this.path, offset, record);
   }
 
-  private syncName(done: Done): void {
-    if (this.named) {
-      done(null);
-      return;
-    }
-    this.files.disk.syncDirectory(directoryOf(this.path), (error) => {
-      if (error === null) this.named = true;
-      done(error);
-    });
-  }
-
-  get isBusy(): boolean {
-    return this.writing || this.syncs > 0 || this.loads.length > 0 || this.opening !== null;
-  }
-
-  closeTail(): void {
-    if (this.tailEnd > this.tailStart) this.rotate();
-    this.buffer = NOTHING;
-  }
-
-  drop(): void {
-    this.dropped = true;
-    for (const window of this.windows.slice()) this.files.cache.drop(window);
-    for (const piece of this.pieces) this.files.queuedBytes -= piece.end - piece.start;
-    this.pieces.length = 0;
-    this.buffer = NOTHING;
-    for (const { done } of this.whenWritten.splice(0)) done(null);
-    this.closeFile();
-  }
-
-  /** Gives the file handle back; it is opened again when needed. */
-  closeFile(): void {
-    const { file } = this;
-    this.file = null;
-    if (file === null) return;
-    this.files.noteClosed(this);
-    file.close((error) => this.files.noteError(error));
-  }
-
-  /** `done` runs when everything committed so far is in the file. */
-  private flush(done: Done): void {
-    if (this.tailEnd > this.tailStart) this.rotate();
-    if (this.writtenEnd === this.tailEnd) this.withFile(done);
-    else this.whenWritten.push({ offset: this.tailEnd, done });
+  private isTailFull(used: number, bytes: number): boolean {
+    const { sizes, tailBytes } = this.files;
+    return used + bytes > sizes.tailBytesMax || (tailBytes > sizes.tailsBytesMax && used >= TAIL_BYTES_MIN);
   }
 
   private beginWithHeader(): void {
     const bytes = encodeBlockHeader(this.header);
-    bytes.copy((this.buffer = Buffer.allocUnsafeSlow(1024)));
-    this.tailEnd = BLOCK_HEADER_BYTES;
+    this.buffer = enlarged(bytes, bytes.length, bytes.length);
+    this.commit(BLOCK_HEADER_BYTES);
+  }
+
+  // ── writing ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** `done` runs when everything committed so far is in the file, or can't get there while the store is closing. */
+  private flush(done: Done): void {
+    if (this.tailEnd > this.tailStart) this.rotate();
+    if (this.writtenEnd === this.tailEnd || this.isDropped) done(null);
+    else if (this.files.isClosing && this.failures > 0) done(this.files.writeError);
+    else this.whenWritten.push({ offset: this.tailEnd, done });
   }
 
   /** The tail becomes a piece to write, and a new one begins. */
   private rotate(): void {
+    const bytes = this.tailEnd - this.tailStart;
     this.pieces.push({ buffer: this.buffer, start: this.tailStart, end: this.tailEnd });
     this.tailStart = this.tailEnd;
     this.buffer = NOTHING;
-    this.files.queuedBytes += this.tailEnd - (this.pieces.at(-1) as Piece).start;
+    this.files.tailBytes -= bytes;
+    this.files.queuedBytes += bytes;
     this.write();
   }
 
   private write(): void {
     const piece = this.pieces[0];
-    if (piece === undefined || this.writing || this.dropped) return;
-    this.writing = true;
-    this.withFile((openError) => {
-      if (openError !== null) {
-        this.writeFailed(openError);
+    if (piece === undefined || this.isWriting || this.moving !== null || this.isDropped) return;
+    const { buffer } = piece;
+    if (buffer === null) this.wrote(piece);
+    else if (this.files.isRecovering) this.writeNow(piece, buffer);
+    else {
+      this.isWriting = true;
+      this.withFile((openError, file) => {
+        if (file === null) this.writeFailed(openError as IoError);
+        else if (!this.isDropped) this.writePiece(piece, buffer, file);
+      });
+    }
+  }
+
+  private writePiece(piece: Piece, buffer: Buffer, file: CountedFile): void {
+    const length = piece.end - piece.start;
+    file.write(buffer, 0, length, piece.start, (error, written) => {
+      const problem = error ?? shortWrite(written, length);
+      if (problem !== null) {
+        this.writeFailed(problem);
         return;
       }
-      if (this.file === null) return;
-      const length = piece.end - piece.start;
-      this.file.write(piece.buffer, 0, length, piece.start, (error, written) => {
-        const problem = error ?? shortWrite(written, length);
-        if (problem === null) this.wrote(piece);
-        else this.writeFailed(problem);
-      });
+      this.isWriting = false;
+      this.wrote(piece);
     });
   }
 
+  /** At start, where everything may block. What can't be written now is written later. */
+  private writeNow(piece: Piece, buffer: Buffer): void {
+    let problem: IoError | null = null;
+    try {
+      const length = piece.end - piece.start;
+      problem = shortWrite(this.file.openNow().writeNow(buffer, 0, length, piece.start), length);
+    } catch (error) {
+      problem = error as IoError;
+    }
+    if (problem === null) this.wrote(piece);
+    else {
+      this.isWriting = true;
+      this.writeFailed(problem);
+    }
+  }
+
   private wrote(piece: Piece): void {
-    this.writing = false;
-    if (this.dropped) return;
-    this.files.wrote(piece.end - piece.start);
+    this.failures = 0;
+    if (this.isDropped) return;
     this.pieces.shift();
     this.writtenEnd = piece.end;
-    this.files.cache.add(new Window(this.windows, piece.start, piece.end, piece.buffer));
+    if (piece.buffer !== null) {
+      this.files.wrote(piece.end - piece.start);
+      this.reads.keep(piece.start, piece.end, piece.buffer);
+    }
     while (this.whenWritten.length > 0 && (this.whenWritten[0] as { offset: number }).offset <= this.writtenEnd) {
       (this.whenWritten.shift() as { done: Done }).done(null);
     }
+    if (this.moving !== null) this.move();
     this.write();
   }
 
   private writeFailed(error: IoError): void {
     this.files.writeError = error;
-    this.files.timers.after(RETRY_MS, () => {
-      this.writing = false;
-      this.write();
+    this.failures++;
+    if (this.isDropped) return;
+    if (this.files.isClosing) {
+      this.answerWritten(error);
+      return;
+    }
+    if (this.moving !== null) {
+      this.isWriting = false;
+      this.move();
+      return;
+    }
+    if (this.failures % FAILURES_MAX === 0 && error.code !== 'ENOSPC') {
+      this.isWriting = false;
+      this.moveFrom(error, (moveError) => this.files.noteError(moveError));
+      return;
+    }
+    const delay = Math.min(RETRY_MS_MAX, RETRY_MS_MIN * 2 ** (this.failures - 1));
+    this.files.timers.after(delay, () => {
+      this.isWriting = false;
+      if (this.files.isClosing) this.answerWritten(error);
+      else this.write();
     });
   }
 
-  private read(load: Load, file: FileHandle): void {
-    const length = load.end - load.start;
-    const buffer = Buffer.allocUnsafeSlow(length);
-    file.read(buffer, 0, length, load.start, (error, bytes) => {
-      if (error === null && !this.dropped) {
-        this.files.cache.add(new Window(this.windows, load.start, load.start + bytes, buffer));
+  private answerWritten(error: IoError | null): void {
+    for (const { done } of this.whenWritten.splice(0)) done(error);
+  }
+
+  // ── durability ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  sync(done: Done): void {
+    this.flush((writeError) => {
+      if (writeError !== null || this.isDropped) done(writeError);
+      else if (this.isDistrusted) this.moveFrom(null, done);
+      else if (this.syncedEnd >= this.writtenEnd) this.syncName(done);
+      else this.syncWritten(done);
+    });
+  }
+
+  private syncWritten(done: Done): void {
+    const end = this.writtenEnd;
+    this.withFile((openError, file) => {
+      if (file === null) {
+        done(openError);
+        return;
       }
-      this.loaded(load, error);
+      file.sync((error) => {
+        if (this.isDropped) done(null);
+        else if (error !== null || this.isDistrusted) this.moveFrom(error, done);
+        else {
+          this.syncedEnd = Math.max(this.syncedEnd, end);
+          this.syncName(done);
+        }
+      });
     });
   }
 
-  private loaded(load: Load, error: IoError | null): void {
-    this.loads.splice(this.loads.indexOf(load), 1);
-    for (const done of load.done) done(error);
-  }
-
-  private withFile(done: Done): void {
-    if (this.file !== null) {
+  private syncName(done: Done): void {
+    if (this.isNamed) {
       done(null);
       return;
     }
-    if (this.opening !== null) {
-      this.opening.push(done);
-      return;
-    }
-    this.opening = [done];
-    this.files.open(this.path, 'write', (error, file) => {
-      const waiting = this.opening as Done[];
-      this.opening = null;
-      this.file = file;
-      if (this.dropped) this.closeFile();
-      else if (file !== null) this.files.noteOpened(this);
-      for (const each of waiting) each(error);
+    this.files.syncNames(directoryOf(this.path), (error) => {
+      if (error === null) this.isNamed = true;
+      done(error);
     });
   }
 
-  /** A sync failed: what it covered is copied to a new file, which takes the old one's name. */
-  private rewrite(file: FileHandle, cause: IoError, done: Done): void {
+  /** What the file holds is copied to a new one, which takes its name. */
+  private moveFrom(cause: IoError | null, done: Done): void {
     this.files.noteError(cause);
-    const length = this.writtenEnd;
-    const copy = Buffer.allocUnsafeSlow(length);
-    file.read(copy, 0, length, 0, (readError, bytes) => {
-      if (readError !== null || bytes !== length) {
-        done(readError ?? cause);
-        return;
-      }
-      this.files.replaceFile(this.path, copy, (error) => {
-        this.closeFile();
-        if (error === null) this.syncedEnd = Math.max(this.syncedEnd, length);
-        done(error);
-      });
+    this.isDistrusted = true;
+    if (this.moving !== null) this.moving.push(done);
+    else {
+      this.moving = [done];
+      this.move();
+    }
+  }
+
+  private move(): void {
+    // What is being written goes to the old file: it has to be in the copy.
+    if (this.isWriting) return;
+    const end = this.writtenEnd;
+    this.withFile((openError, file) => {
+      if (file === null) this.moved(end, openError);
+      else copyReadable(file, end, (copy) => this.replaceWith(copy));
     });
+  }
+
+  /** What of the copy could not be read is zeros, and comes from the log like everything that is damaged. */
+  private replaceWith(copy: Buffer): void {
+    encodeBlockHeader(this.header).copy(copy);
+    this.mend(copy, () => {
+      this.files.replaceFile(this.path, copy, (error) => this.moved(copy.length, error));
+    });
+  }
+
+  private moved(end: number, error: IoError | null): void {
+    if (error === null) {
+      // Its name leads to the new file.
+      this.file.closeFile();
+      this.isDistrusted = false;
+      this.isNamed = true;
+      this.syncedEnd = Math.max(this.syncedEnd, end);
+    }
+    const waiting = this.moving ?? [];
+    this.moving = null;
+    for (const done of waiting) done(error);
+    this.write();
+  }
+
+  // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  closeTail(): void {
+    if (this.tailEnd > this.tailStart) this.rotate();
+    this.buffer = NOTHING;
+    this.isClosed = true;
+  }
+
+  drop(): void {
+    this.isDropped = true;
+    this.reads.drop();
+    this.files.tailBytes -= this.tailEnd - this.tailStart;
+    this.tailStart = this.tailEnd;
+    for (const piece of this.pieces) if (piece.buffer !== null) this.files.queuedBytes -= piece.end - piece.start;
+    this.pieces.length = 0;
+    this.buffer = NOTHING;
+    this.answerWritten(null);
+    this.file.drop();
+  }
+
+  /** Gives the file handle back when nothing is in flight on it; the file is opened again when needed. */
+  closeFile(): void {
+    this.file.closeFile();
+  }
+
+  private withFile(then: Opened): void {
+    const isWhole = this.isClosed && this.isNamed && this.syncedEnd === this.tailEnd;
+    this.file.use(isWhole ? 'read' : 'write', then);
   }
 }

@@ -2,10 +2,10 @@
  * A frame: what the commit log stores whole or not at all.
  *
  *      0 u32  bytes of the whole frame
- *      4 u48  log position (LSN) of this frame
+ *      4 u48  log position (LSN) of this frame, its lower bits
  *     10 u32  how far behind the beginning of its batch it stands
  *     14 u8   kind
- *     15 u8   0
+ *     15 u8   log position, its upper bits
  *     16 u32  asset: the number of the stream or consumer it is about; 0: the catalog
  *     20 u32  CRC of bytes 0 to 19 and of the body; for a message of bytes 0 to 19 alone, its record has its own
  *     24      body
@@ -20,6 +20,7 @@ import { get32, get48, put32, put48 } from './integers.ts';
 import { isIntact, recordAt } from './record.ts';
 
 export const FRAME_HEADER_BYTES = 24;
+const TWO_48 = 2 ** 48;
 
 /** Numbers are part of the file format. */
 export const FrameKind = {
@@ -27,14 +28,16 @@ export const FrameKind = {
   message: 1,
   /** Body: where in which block the record of a large message stands. */
   largeMessage: 2,
-  /** Body: sequences that are removed. */
+  /** Body: the sequence that is removed. */
   remove: 3,
-  /** Body: what is purged. */
+  /** Body: the sequence below which everything goes. */
   purge: 4,
   /** Body: a consumer's deliveries, acknowledgements and the like. */
   consumer: 5,
   /** Body: a change of the catalog, JSON. */
   catalog: 6,
+  /** Body: the sequence of a message that can't be read any more. */
+  lost: 7,
 } as const;
 export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
 
@@ -52,7 +55,7 @@ export function sealFrame(
   put48(buffer, at + 4, lsn);
   put32(buffer, at + 10, lsn - batchLsn);
   buffer[at + 14] = kind;
-  buffer[at + 15] = 0;
+  buffer[at + 15] = lsn / TWO_48;
   put32(buffer, at + 16, asset);
   put32(buffer, at + 20, checksum(buffer, at, end));
 }
@@ -66,11 +69,16 @@ function checksum(buffer: Buffer, at: number, end: number): number {
 export function frameAt(buffer: Buffer, at: number, end: number, lsn: number): number {
   if (end - at < FRAME_HEADER_BYTES) return 0;
   const bytes = get32(buffer, at);
-  if (bytes < FRAME_HEADER_BYTES || bytes > end - at || get48(buffer, at + 4) !== lsn) return 0;
+  if (bytes < FRAME_HEADER_BYTES || bytes > end - at || frameLsn(buffer, at) !== lsn) return 0;
   if (get32(buffer, at + 20) !== checksum(buffer, at, at + bytes)) return 0;
   if (buffer[at + 14] !== FrameKind.message) return bytes;
   const body = at + FRAME_HEADER_BYTES;
   return recordAt(buffer, body, at + bytes) === bytes - FRAME_HEADER_BYTES && isIntact(buffer, body) ? bytes : 0;
+}
+
+/** The position that a frame at `at` has. */
+function frameLsn(buffer: Buffer, at: number): number {
+  return get48(buffer, at + 4) + (buffer[at + 15] as number) * TWO_48;
 }
 
 export function frameKind(buffer: Buffer, at: number): number {
@@ -83,5 +91,5 @@ export function frameAsset(buffer: Buffer, at: number): number {
 
 /** Position of the beginning of the frame's batch. */
 export function frameBatchLsn(buffer: Buffer, at: number): number {
-  return get48(buffer, at + 4) - get32(buffer, at + 10);
+  return frameLsn(buffer, at) - get32(buffer, at + 10);
 }

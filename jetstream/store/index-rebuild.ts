@@ -1,15 +1,15 @@
 /**
- * Makes the index of a block from its records, when its index file is gone or damaged. A damaged record is passed over: the next one is found by its head.
+ * Makes the index of a block from its records, when its index file is gone or damaged. A damaged record is passed over:
+ * the next one is found by its head.
  */
 
-import { Buffer } from 'node:buffer';
-import type { Disk } from '../../server/io/io.ts';
+import type { Buffer } from 'node:buffer';
 import { BLOCK_HEADER_BYTES } from './block-header.ts';
-import { BlockIndex } from './block-index.ts';
+import { BlockIndex, SLOTS_MAX } from './block-index.ts';
 import { RecordView, recordAt } from './record.ts';
 import type { SubjectIndex } from './subject-index.ts';
 
-/** The index of the records of a block, given its first `end` bytes. */
+/** The index of the records of a block, given its first bytes; records end at `blockEnd`. */
 export function indexOfRecords(
   bytes: Buffer,
   firstSequence: number,
@@ -27,22 +27,11 @@ export function indexOfRecords(
       continue;
     }
     view.set(bytes, at);
-    if (view.sequence >= firstSequence && view.sequence > index.lastSequence) {
+    if (view.sequence > index.lastSequence && view.sequence - firstSequence < SLOTS_MAX) {
       const subject = subjects.intern(bytes, view.subjectStart, view.subjectEnd);
       index.add(view.sequence, at, subject, view.payloadStart > view.subjectEnd);
     }
     at += length;
   }
   return index;
-}
-
-/** `bytes` of the file from `offset` on, or `null` when it is not there or shorter. */
-export function readRangeNow(disk: Disk, path: string, offset: number, bytes: number): Buffer | null {
-  const status = disk.statusNow(path);
-  if (status === null || status.bytes < offset + bytes) return null;
-  const out = Buffer.allocUnsafeSlow(bytes);
-  const file = disk.openNow(path, 'read');
-  const read = file.readNow(out, 0, bytes, offset);
-  file.closeNow();
-  return read === bytes ? out : null;
 }

@@ -8,24 +8,29 @@
  *     │ batch 1 ok │ batch 2 ok │ ??? │ intact frame of batch 4 │     ??? is damage
  *     │ batch 1 ok │ batch 2 ok │ ??? │ nothing, or leftovers of the same batch │     the log ends behind batch 2
  *
- * Where a segment has a successor, everything up to the successor's base was durable.
+ * Where a segment has a successor, everything up to the successor's base was durable. A file whose header is damaged
+ * although it may hold frames is set aside: nothing that can't be explained is used again.
  *
  * The reading blocks, a window at a time, and yields between windows: whoever drives it decides how much is done in one
  * turn. A frame is found again after damage by its position alone, which is part of it.
  */
 
 import { Buffer } from 'node:buffer';
-import type { Disk, OpenMode } from '../../server/io/io.ts';
+import type { Disk, Done, IoError, OpenMode } from '../../server/io/io.ts';
 import { FRAME_BYTES_MAX } from './commit-log.ts';
 import { FRAME_HEADER_BYTES, frameAsset, frameAt, frameBatchLsn, frameKind } from './frame.ts';
 import { get32 } from './integers.ts';
 import { decodeHeader, Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
+import { readTolerantly } from './tolerant-read.ts';
 
 const WINDOW_BYTES = 2 * 1024 * 1024;
 
 export interface FrameVisitor {
-  /** A frame's body is `buffer[start, end)`; it dies when this returns. `lsn` is the position behind the frame. */
-  frame(kind: number, asset: number, buffer: Buffer, start: number, end: number, lsn: number): void;
+  /**
+   * A frame's body is `buffer[start, end)`; it dies when this returns. `lsn` is the position of the frame, `endLsn` the
+   * one behind it.
+   */
+  frame(kind: number, asset: number, buffer: Buffer, start: number, end: number, lsn: number, endLsn: number): void;
 }
 
 export interface ReadLog {
@@ -38,50 +43,97 @@ export interface ReadLog {
   readonly nextSlot: number;
   /** Bytes of frames that were durable once and can't be read. */
   damagedBytes: number;
+  /** Files that could not be explained, by their new names. */
+  readonly movedAside: readonly string[];
+  /** Where the last batch begins. */
+  lastBatchLsn: number;
 }
 
-/** Opens the segments in `directory`; `fromLsn` is the position behind which frames are still needed. */
-export function openSegments(disk: Disk, directory: string, mode: OpenMode, fromLsn: number): ReadLog {
+/**
+ * Opens the segments in `directory`; `fromLsn` is the position behind which frames are still needed. `note` hears of
+ * errors that change nothing.
+ */
+export function openSegments(disk: Disk, directory: string, mode: OpenMode, fromLsn: number, note: Done): ReadLog {
   const found: Segment[] = [];
-  const log: ReadLog = { nextLsn: fromLsn, used: [], unused: [], nextSlot: 0, damagedBytes: 0 };
+  const unused: Segment[] = [];
+  const movedAside: string[] = [];
   let nextSlot = 0;
   for (const name of disk.readDirectoryNow(directory).sort()) {
-    const slot = /^(\d{6})\.seg$/.exec(name)?.[1];
+    const slot = /^(\d{6,})\.seg$/.exec(name)?.[1];
     if (slot === undefined) continue;
     nextSlot = Math.max(nextSlot, Number(slot) + 1);
     const path = `${directory}/${name}`;
-    const bytes = disk.statusNow(path)?.bytes ?? 0;
-    const segment = new Segment(path, disk.openNow(path, mode), bytes);
-    const head = Buffer.alloc(SEGMENT_HEADER_BYTES);
-    segment.file.readNow(head, 0, head.length, 0);
+    const segment = new Segment(path, disk.openNow(path, mode), disk.statusNow(path)?.bytes ?? 0);
+    const head = Buffer.alloc(SEGMENT_HEADER_BYTES + FRAME_HEADER_BYTES);
+    readTolerantly((at, length, position) => segment.readNow(head, at, length, position), head, head.length, 0);
     const header = decodeHeader(head);
-    if (header === null) log.unused.push(segment);
-    else {
+    if (header !== null) {
       segment.header = header;
       found.push(segment);
-    }
+    } else if (isZero(head.subarray(SEGMENT_HEADER_BYTES))) unused.push(segment);
+    else movedAside.push(setAside(disk, segment, note));
   }
   found.sort((a, b) => a.header.number - b.header.number);
-  for (const [i, segment] of found.entries()) {
-    const successor = found[i + 1];
-    if (successor !== undefined && successor.header.baseLsn <= fromLsn) log.unused.push(segment);
-    else log.used.push(segment);
-  }
-  return { ...log, nextSlot };
+  const isSuperfluous = (_: Segment, i: number): boolean => (found[i + 1]?.header.baseLsn ?? Infinity) <= fromLsn;
+  unused.push(...found.filter(isSuperfluous));
+  const used = found.filter((segment, i) => !isSuperfluous(segment, i));
+  return { nextLsn: fromLsn, used, unused, nextSlot, damagedBytes: 0, movedAside, lastBatchLsn: fromLsn };
 }
 
-/** Shows `visitor` every frame from `log.nextLsn` on, and moves `log.nextLsn` to the end of the log. */
-export function* readFrames(log: ReadLog, visitor: FrameVisitor): Generator<void> {
+/** No frame was ever written here: a segment that was being prepared or taken into use. */
+function isZero(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0);
+}
+
+/** What stands in the file is not used from here on, whether or not it gets the new name at once. */
+function setAside(disk: Disk, segment: Segment, note: Done): string {
+  const aside = `${segment.path}.damaged`;
+  segment.close((closeError) => {
+    note(closeError);
+    disk.rename(segment.path, aside, note);
+  });
+  return aside;
+}
+
+/**
+ * Shows `visitor` every frame from `log.nextLsn` on, and moves `log.nextLsn` to the end of the log. `cleanLsn` is where
+ * the log ended when it was closed in order, -1 when it was not: then nothing is searched behind that. The beginning is
+ * missing without damage when an older catalog than the last one has to do.
+ */
+export function* readFrames(
+  log: ReadLog,
+  visitor: FrameVisitor,
+  cleanLsn: number,
+  mayLackBeginning: boolean,
+): Generator<void> {
   for (const [i, segment] of log.used.entries()) {
     const successor = log.used[i + 1];
     const { baseLsn } = segment.header;
     if (baseLsn > log.nextLsn) {
       // A predecessor is missing altogether.
-      log.damagedBytes += baseLsn - log.nextLsn;
+      if (i > 0 || !mayLackBeginning) log.damagedBytes += baseLsn - log.nextLsn;
       log.nextLsn = baseLsn;
     }
     const limit = successor?.header.baseLsn ?? baseLsn + segment.bytes - SEGMENT_HEADER_BYTES;
-    yield* new SegmentReader(segment, log, visitor).read(limit, successor !== undefined);
+    if (successor === undefined && log.nextLsn === cleanLsn && baseLsn < cleanLsn) return;
+    yield* new SegmentReader(segment, log, visitor, cleanLsn).read(limit, successor !== undefined);
+  }
+}
+
+/**
+ * Brings the last batch to the device once more: it may have been read from memory only, where a process that was killed
+ * left it. What is done from now on relies on it. The answer is the error when that is not possible.
+ */
+export function makeTailDurable(log: ReadLog): IoError | null {
+  const segment = log.used.findLast(({ header }) => header.baseLsn <= log.lastBatchLsn);
+  const bytes = log.nextLsn - log.lastBatchLsn;
+  if (segment === undefined || bytes <= 0) return null;
+  const tail = Buffer.alloc(bytes);
+  try {
+    const read = segment.readNow(tail, 0, bytes, segment.offsetOf(log.lastBatchLsn));
+    return segment.writeNow(tail, read, log.lastBatchLsn);
+  } catch (error) {
+    return error as IoError;
   }
 }
 
@@ -89,19 +141,21 @@ class SegmentReader {
   private readonly segment: Segment;
   private readonly log: ReadLog;
   private readonly visitor: FrameVisitor;
+  private readonly cleanLsn: number;
   private readonly window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
   /** The window holds `[windowLsn, windowLsn + windowBytes)` of the log. */
   private windowLsn = 0;
   private windowBytes = 0;
 
-  constructor(segment: Segment, log: ReadLog, visitor: FrameVisitor) {
+  constructor(segment: Segment, log: ReadLog, visitor: FrameVisitor, cleanLsn: number) {
     this.segment = segment;
     this.log = log;
     this.visitor = visitor;
+    this.cleanLsn = cleanLsn;
   }
 
-  /** Reads up to `limit`. `complete`: everything below the limit was durable once. */
-  *read(limit: number, complete: boolean): Generator<void> {
+  /** Reads up to `limit`. `isComplete`: everything below the limit was durable once. */
+  *read(limit: number, isComplete: boolean): Generator<void> {
     const { log } = this;
     while (log.nextLsn < limit) {
       if (this.readFrame(log.nextLsn, limit)) continue;
@@ -109,8 +163,9 @@ class SegmentReader {
         yield;
         continue;
       }
+      if (!isComplete && log.nextLsn === this.cleanLsn) return;
       // Without a later batch behind it, this one never completed.
-      if (!complete && (yield* this.searchFrame(log.nextLsn + 1, limit, log.nextLsn)) < 0) return;
+      if (!isComplete && (yield* this.searchFrame(log.nextLsn + 1, limit, log.nextLsn)) < 0) return;
       const next = yield* this.searchFrame(log.nextLsn + 1, limit, -1);
       const resumed = next < 0 ? limit : next;
       log.damagedBytes += resumed - log.nextLsn;
@@ -125,10 +180,11 @@ class SegmentReader {
     const end = Math.min(this.windowBytes, limit - this.windowLsn);
     const bytes = frameAt(this.window, at, end, lsn);
     if (bytes === 0) return false;
-    this.log.nextLsn = lsn + bytes;
-    const { window } = this;
+    const { window, log } = this;
+    log.nextLsn = lsn + bytes;
+    log.lastBatchLsn = frameBatchLsn(window, at);
     const body = at + FRAME_HEADER_BYTES;
-    this.visitor.frame(frameKind(window, at), frameAsset(window, at), window, body, at + bytes, lsn + bytes);
+    this.visitor.frame(frameKind(window, at), frameAsset(window, at), window, body, at + bytes, lsn, log.nextLsn);
     return true;
   }
 
@@ -137,8 +193,10 @@ class SegmentReader {
     const held = this.windowLsn + this.windowBytes;
     const needed = Math.min(lsn + FRAME_BYTES_MAX, limit);
     if (lsn >= this.windowLsn && needed <= held) return false;
+    const { segment, window } = this;
     const length = Math.min(WINDOW_BYTES, limit - lsn);
-    this.windowBytes = this.segment.file.readNow(this.window, 0, length, this.segment.offsetOf(lsn));
+    const read = (at: number, bytes: number, position: number): number => segment.readNow(window, at, bytes, position);
+    this.windowBytes = readTolerantly(read, window, length, segment.offsetOf(lsn));
     this.windowLsn = lsn;
     return this.windowBytes >= Math.min(length, needed - lsn);
   }
@@ -161,8 +219,7 @@ class SegmentReader {
         if (get32(window, at + 4) !== lsn >>> 0) continue;
         if (frameAt(window, at, end - windowLsn, lsn) > 0 && frameBatchLsn(window, at) > batchAfter) return lsn;
       }
-      if (end < windowLsn + Math.min(WINDOW_BYTES, limit - windowLsn)) return -1;
-      if (end === limit) return -1;
+      if (end === limit || end < windowLsn + WINDOW_BYTES) return -1;
     }
     return -1;
   }

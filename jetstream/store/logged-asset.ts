@@ -6,12 +6,12 @@ import type { LogParticipant } from './commit-log.ts';
 
 export interface LoggedAsset extends LogParticipant {
   readonly number: number;
-  /** Frames below this position are reflected in the checkpoint on the device. */
-  readonly checkpointLsn: number;
-  /** A frame of the asset, read from the log at start; `lsn` is the position behind it. */
-  applyFrame(kind: number, buffer: Buffer, start: number, end: number, lsn: number): void;
-  /** Hands what it holds back for the end of the turn to the log. */
-  flush(): void;
-  /** Writes a checkpoint of the present durable state. */
+  /** A frame of the asset that its checkpoint lacks, read from the log at start. */
+  applyFrame(kind: number, buffer: Buffer, start: number, end: number): void;
+  /** The log is read to its end. */
+  recovered(): void;
+  /** Hands what it holds back to the log; calls back when that is done, or can't be because the store is closing. */
+  flush(done: () => void): void;
+  /** Writes a checkpoint of the present durable state and notes it in `coverage`. */
   checkpoint(done: Done): void;
 }

@@ -10,7 +10,7 @@ import { type BlockBytes, MemoryBlockBytes } from './block-bytes.ts';
 import { BlockStore } from './block-store.ts';
 import type { MessageBlock } from './message-block.ts';
 import { RECORD_OVERHEAD_BYTES } from './record.ts';
-import type { StoreListener, Time } from './store.ts';
+import type { ReadOutcome, StoreLimits, StoreListener, Time } from './store.ts';
 
 const BLOCK_BYTES_MAX = 1024 * 1024;
 /** What nats-server counts for a message in memory besides subject, headers and payload. */
@@ -22,14 +22,9 @@ export class MemoryStore extends BlockStore {
   private turnScheduled = false;
   private appendedTime: Time = { seconds: 0, nanoseconds: 0 };
 
-  constructor(timers: Timers, listener: StoreListener, firstSequence: number) {
+  constructor(timers: Timers, listener: StoreListener, firstSequence: number, blockBytesMax: number = BLOCK_BYTES_MAX) {
     const delta = COUNTED_OVERHEAD - RECORD_OVERHEAD_BYTES;
-    super(EMPTY, listener, {
-      blockBytesMax: BLOCK_BYTES_MAX,
-      countedDelta: delta,
-      countedHeadersDelta: delta,
-      firstSequence,
-    });
+    super(EMPTY, listener, { blockBytesMax, countedDelta: delta, countedHeadersDelta: delta, firstSequence });
     this.timers = timers;
   }
 
@@ -42,6 +37,11 @@ export class MemoryStore extends BlockStore {
       this.timers.afterTurn(() => this.endTurn());
     }
     return sequence;
+  }
+
+  override setLimits(limits: StoreLimits): void {
+    this.retention.set(limits);
+    this.retention.enforce();
   }
 
   override remove(sequence: number): boolean {
@@ -71,6 +71,18 @@ export class MemoryStore extends BlockStore {
     this.makeVisible(this.appendedSequence, this.appendedTime);
   }
 
+  protected override later(callback: () => void): void {
+    this.timers.afterTurn(callback);
+  }
+
+  protected override goesOn(): boolean {
+    return true;
+  }
+
+  protected override resume(): void {
+    // Nothing ever waits: indexes of blocks in memory are never given back.
+  }
+
   protected override newBytes(): BlockBytes {
     return new MemoryBlockBytes(EMPTY);
   }
@@ -84,8 +96,11 @@ export class MemoryStore extends BlockStore {
   }
 
   protected override loadIndex(_block: MessageBlock, done: () => void): void {
-    // Indexes of blocks in memory are never given back.
     done();
+  }
+
+  protected override damaged(): ReadOutcome {
+    return 'missing';
   }
 
   protected override readFailed(): void {

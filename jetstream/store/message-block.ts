@@ -21,7 +21,11 @@ export class MessageBlock {
   /** Messages that are visible and not removed, and the bytes they count. */
   liveMessages = 0;
   liveBytes = 0;
+  /** Messages that are on their way to become visible. */
+  hiddenMessages = 0;
   isOpen = true;
+  /** Its index was used since somebody looked last. */
+  wasUsed = false;
 
   constructor(number: number, firstSequence: number, bytes: BlockBytes) {
     this.number = number;

@@ -72,6 +72,11 @@ export function isIntact(buffer: Buffer, at: number): boolean {
   return get32(buffer, end) === crc32(buffer, at + 28, end, get32(buffer, at + 28));
 }
 
+/** Whether the record of this message stands whole in the `bytes` at `at`. */
+export function isRecordOf(sequence: number, buffer: Buffer, at: number, bytes: number): boolean {
+  return recordAt(buffer, at, at + bytes) > 0 && isIntact(buffer, at) && get48(buffer, at + 12) === sequence;
+}
+
 /** A stored message as a view of the record at an offset; reused for the next one. */
 export class RecordView {
   buffer: Buffer;

@@ -1,59 +1,83 @@
 /**
  * The segment files of one commit log: the used ones, oldest first, and at most one spare that is ready to be next.
  *
- * The spare is prepared in the background (zeros, sync, directory sync), so a start never waits and a log that is not
- * used costs nothing. Segments that checkpoints have made superfluous become spares again. Sizes begin at 1 MiB and
- * double with each segment up to 64 MiB, since a log that moves on has load.
+ * A spare is made in the background (zeros, sync, directory sync) when the current segment is half full, so a start never
+ * waits and a log that is not used costs nothing. By then checkpoints have usually made an old segment superfluous, which
+ * becomes the spare without being written again. Sizes begin at 1 MiB and double up to 64 MiB while segments fill quickly.
  *
- * The spare is also the reserve for a full disk: while none can be prepared, new messages are refused, and what is left
- * of the current segment serves acknowledgements and removals, which free space.
+ * The spare is also the reserve for a full disk: while none can be made, new messages are refused, and what is left of
+ * the current segment serves acknowledgements and removals, which free space. Smaller ones are tried then.
  */
 
-import { Buffer } from 'node:buffer';
-import type { Disk, FileHandle, IoError, OpenMode, Timers } from '../../server/io/io.ts';
-import { Segment, type SegmentHeader, shortWrite } from './segment.ts';
+import type { Io, IoError, OpenMode } from '../../server/io/io.ts';
+import { Segment, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts';
+import { SegmentPreparation } from './segment-preparation.ts';
 
-const BYTES_MIN = 1024 * 1024;
-const BYTES_MAX = 64 * 1024 * 1024;
-const ZEROS = 256 * 1024;
+/** A segment that is full sooner than this is followed by a larger one. */
+const QUICKLY_MS = 30_000;
 const RETRY_MS = 250;
 
-export type SegmentDone = (segment: Segment) => void;
+export interface SegmentSizes {
+  readonly segmentBytesMin: number;
+  readonly segmentBytesMax: number;
+}
+
+type SegmentDone = (segment: Segment) => void;
 
 export class SegmentPool {
   /** In use, oldest first; the last one is being written. */
   readonly used: Segment[] = [];
-  /** Why no spare can be prepared; `null` when nothing is wrong. */
+  /** Why no spare can be made; `null` when nothing is wrong. */
   error: IoError | null = null;
+  /** Why a superfluous file is still there; `null` when the last one went. */
+  dropError: IoError | null = null;
+  /** Called when a spare could not be made; it is tried again. */
+  onFailure: () => void = () => undefined;
 
-  private readonly disk: Disk;
-  private readonly timers: Timers;
+  private readonly io: Io;
   private readonly directory: string;
   private readonly mode: OpenMode;
+  private readonly sizes: SegmentSizes;
+  /** Directories that have to be synced, so that the log itself is found after a power cut. */
+  private unsynced: readonly string[];
   private spare: Segment | null = null;
-  private preparing = false;
+  private unused: readonly Segment[] = [];
+  private isPreparing = false;
   private waiting: SegmentDone | null = null;
-  private nextBytes = BYTES_MIN;
+  private nextBytes: number;
   private nextSlot = 0;
   /** Number of the last segment that was taken into use, also if nothing came of it. */
   private lastNumber = 0;
-  private closed = false;
+  private takenMs = 0;
+  private closing: (() => void) | null = null;
 
-  constructor(disk: Disk, timers: Timers, directory: string, mode: OpenMode) {
-    this.disk = disk;
-    this.timers = timers;
+  constructor(io: Io, directory: string, mode: OpenMode, sizes: SegmentSizes, unsynced: readonly string[]) {
+    this.io = io;
     this.directory = directory;
     this.mode = mode;
+    this.sizes = sizes;
+    this.nextBytes = sizes.segmentBytesMin;
+    this.unsynced = unsynced;
   }
 
-  /** Takes over files found at start: those in use, and those that may become spares. */
+  /** Takes over files found at start: those in use, and those that will be superfluous. */
   adopt(used: readonly Segment[], unused: readonly Segment[], nextSlot: number): void {
     this.used.push(...used);
+    this.unused = unused;
     this.nextSlot = nextSlot;
-    for (const segment of unused) this.keepOrDrop(segment);
     for (const { header } of [...used, ...unused]) this.lastNumber = Math.max(this.lastNumber, header.number);
-    const newest = used.at(-1);
-    if (newest !== undefined) this.nextBytes = Math.min(BYTES_MAX, newest.bytes);
+  }
+
+  /** What says that they are superfluous is on the device: they may be used again. */
+  reuseUnused(): void {
+    const { unused } = this;
+    this.unused = [];
+    for (const segment of unused) this.keepOrDrop(segment);
+  }
+
+  /** Bytes of frames that fit into the smallest segment. */
+  get roomMin(): number {
+    return this.sizes.segmentBytesMin - SEGMENT_HEADER_BYTES;
   }
 
   /** Whether a next segment is ready, or will be. */
@@ -70,19 +94,19 @@ export class SegmentPool {
     }
     const segment = this.spare;
     this.spare = null;
-    this.nextBytes = Math.min(BYTES_MAX, segment.bytes * 2);
+    this.noteTaken(segment);
     done(segment);
-    this.prepare();
+  }
+
+  /** So much of the newest segment is left: makes a spare in time. */
+  noteRoom(bytes: number): void {
+    if (this.spare === null && !this.isPreparing && bytes < (this.used.at(-1) as Segment).bytes / 2) this.prepare();
   }
 
   /** Drops the newest segment, in which nothing is durable. */
   discardNewest(): void {
     const segment = this.used.pop();
-    if (segment === undefined) return;
-    segment.file.close(ignoreCloseError);
-    this.disk.remove(segment.path, (error) => {
-      if (error !== null) this.error ??= error;
-    });
+    if (segment !== undefined) this.drop(segment);
   }
 
   /** Segments whose frames all lie below `lsn` may be used again. */
@@ -98,29 +122,49 @@ export class SegmentPool {
     return { number: this.lastNumber, predecessor: this.used.at(-1)?.header.number ?? 0, baseLsn };
   }
 
-  close(): void {
-    this.closed = true;
-    for (const segment of [...this.used, this.spare]) segment?.file.close(ignoreCloseError);
+  /** Closes every file; `done` when nothing is in flight any more. */
+  close(done: () => void): void {
+    const open = [...this.used, ...this.unused, ...(this.spare === null ? [] : [this.spare])];
+    let left = open.length + (this.isPreparing ? 1 : 0);
+    const closedOne = (): void => {
+      left--;
+      if (left <= 0) done();
+    };
+    this.closing = closedOne;
+    // Nothing unsynced is in these files: an error on closing them loses nothing.
+    for (const segment of open) segment.close(closedOne);
+    if (left === 0) done();
   }
 
-  /** Prepares a spare unless there is one, or one is being made. */
-  prepare(): void {
-    if (this.spare !== null || this.preparing || this.closed) return;
-    this.preparing = true;
+  /** Makes a spare unless there is one, or one is being made. */
+  private prepare(): void {
+    if (this.spare !== null || this.isPreparing || this.closing !== null) return;
+    this.isPreparing = true;
     const path = `${this.directory}/${String(this.nextSlot).padStart(6, '0')}.seg`;
     const bytes = this.nextBytes;
-    new Preparation(this.disk, this.directory, path, bytes, this.mode).run((error, file) => {
-      this.preparing = false;
-      this.error = error;
-      if (this.closed) {
-        file?.close(ignoreCloseError);
-      } else if (file === null) {
-        this.timers.after(RETRY_MS, () => this.prepare());
-      } else {
+    const { disk } = this.io;
+    const preparation = new SegmentPreparation(disk, path, bytes, this.mode, [this.directory, ...this.unsynced]);
+    preparation.isWanted = () => this.closing === null;
+    preparation.run((error, file) => {
+      this.isPreparing = false;
+      if (this.closing !== null) {
+        if (file === null) this.closing();
+        else file.close(this.closing);
+      } else if (file === null) this.failed(error);
+      else {
         this.nextSlot++;
+        this.unsynced = [];
         this.offer(new Segment(path, file, bytes));
       }
     });
+  }
+
+  private failed(error: IoError | null): void {
+    this.error = error;
+    // Where there is no room for a large one there may be for a small one.
+    this.nextBytes = this.bounded(this.nextBytes / 2);
+    this.io.timers.after(RETRY_MS, () => this.prepare());
+    this.onFailure();
   }
 
   private offer(segment: Segment): void {
@@ -132,79 +176,34 @@ export class SegmentPool {
     this.take(waiting);
   }
 
-  /** One superfluous segment becomes the spare; of two, the larger. The other is removed. */
+  /** A superfluous segment becomes the spare if it is as large as wanted, or if there is no better. */
   private keepOrDrop(segment: Segment): void {
     const { spare } = this;
-    if (spare === null) {
-      this.offer(segment);
-      return;
-    }
-    const dropped = segment.bytes > spare.bytes ? spare : segment;
-    if (dropped === spare) this.spare = segment;
-    dropped.file.close(ignoreCloseError);
-    this.disk.remove(dropped.path, (error) => {
-      if (error !== null) this.error ??= error;
-    });
-  }
-}
-
-/** Nothing unsynced is in these files: an error on closing them loses nothing. */
-function ignoreCloseError(): void {}
-
-/** Makes one file of zeros, durable under its name, open for the log's writes. */
-class Preparation {
-  private readonly disk: Disk;
-  private readonly directory: string;
-  private readonly path: string;
-  private readonly bytes: number;
-  private readonly mode: OpenMode;
-
-  constructor(disk: Disk, directory: string, path: string, bytes: number, mode: OpenMode) {
-    this.disk = disk;
-    this.directory = directory;
-    this.path = path;
-    this.bytes = bytes;
-    this.mode = mode;
+    const isWanted = this.error !== null || this.waiting !== null || segment.bytes >= this.nextBytes;
+    if (spare === null && isWanted && !this.isPreparing) this.offer(segment);
+    else if (spare !== null && segment.bytes > spare.bytes) {
+      this.spare = segment;
+      this.drop(spare);
+    } else this.drop(segment);
   }
 
-  run(done: (error: IoError | null, file: FileHandle | null) => void): void {
-    this.disk.open(this.path, 'write', (openError, file) => {
-      if (file === null) {
-        done(openError, null);
-        return;
-      }
-      this.fill(file, 0, (fillError) => {
-        file.close((closeError) => {
-          const error = fillError ?? closeError;
-          if (error !== null) this.discard(error, done);
-          else this.publish(done);
-        });
+  private drop(segment: Segment): void {
+    segment.close((closeError) => {
+      this.io.disk.remove(segment.path, (error) => {
+        this.dropError = error ?? closeError;
       });
     });
   }
 
-  private fill(file: FileHandle, at: number, done: (error: IoError | null) => void): void {
-    if (at >= this.bytes) {
-      file.sync(done);
-      return;
-    }
-    const length = Math.min(ZEROS, this.bytes - at);
-    file.write(Buffer.alloc(length), 0, length, at, (error, written) => {
-      const problem = error ?? shortWrite(written, length);
-      if (problem !== null) done(problem);
-      else this.fill(file, at + length, done);
-    });
+  private noteTaken(segment: Segment): void {
+    const now = this.io.clock.monotonicMs();
+    const isQuick = this.takenMs > 0 && now - this.takenMs < QUICKLY_MS;
+    this.takenMs = now;
+    this.nextBytes = this.bounded(isQuick ? segment.bytes * 2 : segment.bytes);
   }
 
-  private publish(done: (error: IoError | null, file: FileHandle | null) => void): void {
-    this.disk.syncDirectory(this.directory, (syncError) => {
-      if (syncError !== null) done(syncError, null);
-      else this.disk.open(this.path, this.mode, done);
-    });
-  }
-
-  /** A file that could not be filled gives its space back. */
-  private discard(error: IoError, done: (error: IoError | null, file: FileHandle | null) => void): void {
-    this.disk.remove(this.path, () => done(error, null));
+  private bounded(bytes: number): number {
+    const { segmentBytesMin, segmentBytesMax } = this.sizes;
+    return Math.min(segmentBytesMax, Math.max(segmentBytesMin, bytes));
   }
 }

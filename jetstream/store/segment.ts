@@ -2,7 +2,8 @@
  * One file of the commit log. It is written with zeros once, before it is used, and then written in place: the file
  * system has nothing to journal, and a synced write costs the device only its own data.
  *
- *     0      header: magic, number of this segment, number of its predecessor, base LSN, CRC     (4 KiB)
+ *     0      header: magic, number of this segment, number of its predecessor, base LSN, CRC
+ *     2048   the same header again, in another sector: damage to one costs nothing
  *     4096   frames; the one with position `lsn` stands at 4096 + lsn - base
  *
  * A segment takes over from its predecessor at its base: frames of the predecessor at or above it don't count. The
@@ -11,12 +12,15 @@
 
 import { Buffer } from 'node:buffer';
 import type { Done, FileHandle, IoError } from '../../server/io/io.ts';
+import { CountedFile } from './counted-file.ts';
 import { crc32 } from './crc32.ts';
 import { get32, get48, put32, put48 } from './integers.ts';
 
 export const SEGMENT_HEADER_BYTES = 4096;
+const COPY_AT = 2048;
 const MAGIC = 'PETLOG01';
 const CRC_AT = 28;
+const COPY_BYTES = CRC_AT + 4;
 
 export interface SegmentHeader {
   /** Counts up from 1 with every segment that is taken into use. */
@@ -33,27 +37,35 @@ export function encodeHeader(header: SegmentHeader): Buffer {
   put48(bytes, 14, header.predecessor);
   put48(bytes, 20, header.baseLsn);
   put32(bytes, CRC_AT, crc32(bytes, 0, CRC_AT));
+  bytes.copy(bytes, COPY_AT, 0, COPY_BYTES);
   return bytes;
 }
 
-/** The header in `bytes`, or `null` when there is no intact one. */
+/** The header in `bytes`, or `null` when there is no intact one. Of two that differ the newer counts. */
 export function decodeHeader(bytes: Buffer): SegmentHeader | null {
-  if (bytes.length < CRC_AT + 4 || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return null;
-  if (get32(bytes, CRC_AT) !== crc32(bytes, 0, CRC_AT)) return null;
-  return { number: get48(bytes, 8), predecessor: get48(bytes, 14), baseLsn: get48(bytes, 20) };
+  const first = decodeCopy(bytes, 0);
+  const second = decodeCopy(bytes, COPY_AT);
+  if (first === null || second === null) return first ?? second;
+  return first.number >= second.number ? first : second;
+}
+
+function decodeCopy(bytes: Buffer, at: number): SegmentHeader | null {
+  if (bytes.length < at + COPY_BYTES || bytes.toString('latin1', at, at + MAGIC.length) !== MAGIC) return null;
+  if (get32(bytes, at + CRC_AT) !== crc32(bytes, at, at + CRC_AT)) return null;
+  return { number: get48(bytes, at + 8), predecessor: get48(bytes, at + 14), baseLsn: get48(bytes, at + 20) };
 }
 
 /** A segment file that is prepared: used, or waiting to be. */
 export class Segment {
   readonly path: string;
-  readonly file: FileHandle;
   /** Bytes of the file. */
   readonly bytes: number;
   header: SegmentHeader = { number: 0, predecessor: 0, baseLsn: 0 };
+  private readonly file: CountedFile;
 
   constructor(path: string, file: FileHandle, bytes: number) {
     this.path = path;
-    this.file = file;
+    this.file = new CountedFile(file);
     this.bytes = bytes;
   }
 
@@ -70,7 +82,39 @@ export class Segment {
   activate(header: SegmentHeader, done: Done): void {
     this.header = header;
     const bytes = encodeHeader(header);
-    this.file.write(bytes, 0, bytes.length, 0, (error, written) => done(error ?? shortWrite(written, bytes.length)));
+    this.writeAt(bytes, bytes.length, 0, done);
+  }
+
+  /** Writes the first `length` bytes, whose position is `lsn`. */
+  write(bytes: Buffer, length: number, lsn: number, done: Done): void {
+    this.writeAt(bytes, length, this.offsetOf(lsn), done);
+  }
+
+  /** The blocking form of `write`; the error, if there was one. */
+  writeNow(bytes: Buffer, length: number, lsn: number): IoError | null {
+    try {
+      return shortWrite(this.file.writeNow(bytes, 0, length, this.offsetOf(lsn)), length);
+    } catch (error) {
+      return error as IoError;
+    }
+  }
+
+  /** Reads at an offset of the file into `into[at]`, blocking; the bytes read. */
+  readNow(into: Buffer, at: number, length: number, offset: number): number {
+    return this.file.readNow(into, at, length, offset);
+  }
+
+  sync(done: Done): void {
+    this.file.sync(done);
+  }
+
+  /** Closes the file when nothing is in flight on it. */
+  close(done: Done): void {
+    this.file.close(done);
+  }
+
+  private writeAt(bytes: Buffer, length: number, offset: number, done: Done): void {
+    this.file.write(bytes, 0, length, offset, (error, written) => done(error ?? shortWrite(written, length)));
   }
 }
 

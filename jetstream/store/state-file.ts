@@ -1,30 +1,38 @@
 /**
- * A small state kept in two files that take turns, each with its log position and checksum:
+ * A small state kept in two files that take turns, `state.0` and `state.1`, each with its log position and checksum:
  *
  *      0  8 bytes  magic and version
- *      8  u48      log position that the state reflects
- *     14  u16      0
- *     16  u32      CRC of the state
+ *      8  u64      log position that the state reflects
+ *     16  u32      CRC of everything else
  *     20           the state
  */
 
 import { Buffer } from 'node:buffer';
 import type { Done } from '../../server/io/io.ts';
 import { crc32 } from './crc32.ts';
-import { get32, get48, put32, put48 } from './integers.ts';
+import { get32, get64, put32, put64 } from './integers.ts';
+import { inOrder, type Step } from './steps.ts';
 import type { StoreFiles } from './store-files.ts';
+import { readFileTolerantly } from './tolerant-read.ts';
 
 const MAGIC = 'PETCON01';
 const HEADER_BYTES = 20;
+const CRC_AT = 16;
 const SLOTS = 2;
 
+export interface FoundState {
+  readonly state: Buffer;
+  readonly lsn: number;
+  /** Position of the state in the other file, 0 when there is none. */
+  readonly olderLsn: number;
+}
+
 export class StateFile {
-  /** Position of the last state written or read; 0: none. */
-  lsn = 0;
   private readonly files: StoreFiles;
   private readonly directory: string;
   private slot = 0;
-  private named = 0;
+  /** The state that was found at start may be seen and not be on the device. */
+  private isDoubtful = false;
 
   constructor(files: StoreFiles, directory: string) {
     this.files = files;
@@ -32,42 +40,41 @@ export class StateFile {
   }
 
   write(lsn: number, state: Buffer, done: Done): void {
-    const bytes = Buffer.alloc(HEADER_BYTES + state.length);
-    bytes.write(MAGIC, 0, 'latin1');
-    put48(bytes, 8, lsn);
-    put32(bytes, 16, crc32(state, 0, state.length, lsn >>> 0));
-    state.copy(bytes, HEADER_BYTES);
+    const { files, directory } = this;
     const slot = (this.slot + 1) % SLOTS;
-    this.files.writeFile(this.path(slot), bytes, (error) => {
-      if (error !== null) {
+    inOrder(
+      [
+        ...(this.isDoubtful ? this.makeSure() : []),
+        (next) => files.writeFile(this.path(slot), encodeState(lsn, state), next),
+        (next) => files.syncNames(directory, next),
+      ],
+      (error) => {
+        if (error === null) {
+          this.slot = slot;
+          this.isDoubtful = false;
+        }
         done(error);
-        return;
-      }
-      this.slot = slot;
-      this.lsn = lsn;
-      if (this.named >= SLOTS) done(null);
-      else {
-        this.named++;
-        this.files.disk.syncDirectory(this.directory, done);
-      }
-    });
+      },
+    );
   }
 
   /** The newest intact state, at start. */
-  readNow(): Buffer | null {
-    let newest: Buffer | null = null;
+  readNow(): FoundState | null {
+    const { disk } = this.files;
+    if (disk.statusNow(this.directory) === null) return null;
+    this.files.noteDirectory(this.directory);
+    const found: { slot: number; state: Buffer; lsn: number }[] = [];
     for (let slot = 0; slot < SLOTS; slot++) {
-      const path = this.path(slot);
-      if (this.files.disk.statusNow(path) === null) continue;
-      const bytes = this.files.disk.readFileNow(path);
-      if (bytes.length < HEADER_BYTES || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) continue;
-      const lsn = get48(bytes, 8);
-      if (get32(bytes, 16) !== crc32(bytes, HEADER_BYTES, bytes.length, lsn >>> 0) || lsn < this.lsn) continue;
-      newest = bytes.subarray(HEADER_BYTES);
-      this.lsn = lsn;
-      this.slot = slot;
+      const bytes = readFileTolerantly(disk, this.path(slot));
+      if (bytes !== null && isState(bytes)) {
+        found.push({ slot, lsn: get64(bytes, 8), state: bytes.subarray(HEADER_BYTES) });
+      }
     }
-    return newest;
+    const [newest, older] = found.sort((a, b) => b.lsn - a.lsn);
+    if (newest === undefined) return null;
+    this.slot = newest.slot;
+    this.isDoubtful = true;
+    return { state: newest.state, lsn: newest.lsn, olderLsn: older?.lsn ?? 0 };
   }
 
   remove(): void {
@@ -76,7 +83,31 @@ export class StateFile {
     });
   }
 
+  /** While one state is overwritten the other one has to stand. */
+  private makeSure(): Step[] {
+    const { files, directory } = this;
+    return [(next) => files.syncFile(this.path(this.slot), next), (next) => files.syncNames(directory, next)];
+  }
+
   private path(slot: number): string {
     return `${this.directory}/state.${slot}`;
   }
+}
+
+function encodeState(lsn: number, state: Buffer): Buffer {
+  const bytes = Buffer.alloc(HEADER_BYTES + state.length);
+  bytes.write(MAGIC, 0, 'latin1');
+  put64(bytes, 8, lsn);
+  state.copy(bytes, HEADER_BYTES);
+  put32(bytes, CRC_AT, checksum(bytes));
+  return bytes;
+}
+
+function isState(bytes: Buffer): boolean {
+  if (bytes.length < HEADER_BYTES || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return false;
+  return get32(bytes, CRC_AT) === checksum(bytes);
+}
+
+function checksum(bytes: Buffer): number {
+  return crc32(bytes, HEADER_BYTES, bytes.length, crc32(bytes, 0, CRC_AT));
 }

@@ -1,4 +1,4 @@
-/** Asynchronous steps one after the other; the first error ends them. */
+/** Asynchronous steps one after the other; the first error ends them. Steps that are done at once nest nothing. */
 
 import type { Done, IoError } from '../../server/io/io.ts';
 
@@ -6,10 +6,26 @@ export type Step = (next: Done) => void;
 
 export function inOrder(steps: readonly Step[], done: Done): void {
   let at = 0;
-  const next = (error: IoError | null): void => {
-    const step = steps[at++];
-    if (error !== null || step === undefined) done(error);
-    else step(next);
+  let isRunning = false;
+  let isAnswered = true;
+  let failure: IoError | null = null;
+  const run = (): void => {
+    if (isRunning) return;
+    isRunning = true;
+    while (isAnswered) {
+      const step = steps[at++];
+      if (failure !== null || step === undefined) {
+        done(failure);
+        return;
+      }
+      isAnswered = false;
+      step((error) => {
+        isAnswered = true;
+        failure = error;
+        run();
+      });
+    }
+    isRunning = false;
   };
-  next(null);
+  run();
 }

@@ -11,35 +11,37 @@
  * back to its own checkpoint; then the log's frames are replayed, and each asset skips those it already reflects. Frames
  * of the catalog make, change and drop assets on the way, as they did when they were new.
  *
- * Checkpoints: when the log has grown by more than a segment, the assets whose oldest uncovered frame holds it back are
- * checkpointed one after the other, then the catalog, and then the segments below are free.
+ * A change of the catalog is a batch of its own, so that every asset is, when a change is applied, where the log was.
+ * Checkpoints: `checkpoint-rounds.ts`.
  */
 
 import { strict as assert } from 'node:assert';
 import { Buffer } from 'node:buffer';
-import type { Done, Io } from '../../server/io/io.ts';
-import { type AssetKind, Catalog, type CatalogChange, type CatalogEntry, databaseIn } from './catalog.ts';
-import { CommitLog, type LogParticipant, type SyncMode } from './commit-log.ts';
-import { FrameKind } from './frame.ts';
+import type { Io } from '../../server/io/io.ts';
+import { type AssetKind, Catalog, type CatalogChange, type CatalogEntry } from './catalog.ts';
+import { CatalogFiles } from './catalog-files.ts';
+import { CheckpointRounds } from './checkpoint-rounds.ts';
+import { CommitLog, FRAME_BYTES_MAX, type LogParticipant, type SyncMode } from './commit-log.ts';
+import { Coverage } from './coverage.ts';
+import { FRAME_HEADER_BYTES, FrameKind } from './frame.ts';
 import type { LoggedAsset } from './logged-asset.ts';
-import { type FrameVisitor, openSegments, readFrames } from './log-reader.ts';
-import type { Segment } from './segment.ts';
+import { type FrameVisitor, makeTailDurable, openSegments, readFrames, type ReadLog } from './log-reader.ts';
+import { RecordFinder } from './record-finder.ts';
 import { SegmentPool } from './segment-pool.ts';
-import { inOrder } from './steps.ts';
 import { StoreFiles } from './store-files.ts';
-import { claimDirectory, type DirectoryClaim } from './store-directory.ts';
+import { STORE_SIZES, type StoreSizes } from './store-sizes.ts';
+import { claimDirectory, type DirectoryClaim, StoreError } from './store-directory.ts';
 
-const CATALOG_SLOTS = 2;
 const CATALOG_ASSET = 0;
-/** The log may hold so many segments before checkpoints make room. */
-const SEGMENTS_KEPT = 2;
+/** A change of the catalog has at most so many bytes as JSON. */
+export const CHANGE_BYTES_MAX: number = FRAME_BYTES_MAX - FRAME_HEADER_BYTES;
 
 /** Who makes assets from catalog entries. */
 export interface AssetHost {
   /** The entry is in the catalog, newly or with another configuration: makes the asset, or changes it. */
   assetPut(entry: CatalogEntry): void;
   assetDeleted(number: number, kind: AssetKind): void;
-  /** An asset that was there at start: brings it back to its checkpoint. */
+  /** An asset that is found at start: makes it and brings it back to its checkpoint. */
   recoverAsset(entry: CatalogEntry): Generator<void>;
 }
 
@@ -54,38 +56,60 @@ export interface RecoveryReport {
 
 export class Storage implements LogParticipant {
   joinedLsn = -1;
-  dirtyLsn = -1;
+  lastLsn = 0;
+  readonly coverage: Coverage = new Coverage();
   readonly files: StoreFiles;
   readonly directory: string;
   readonly report: RecoveryReport = { assets: 0, frames: 0, damagedBytes: 0, movedAside: [] };
   readonly catalog: Catalog;
-  private commitLog: CommitLog | null = null;
 
   private readonly io: Io;
   private readonly host: AssetHost;
   private readonly syncMode: SyncMode;
   private readonly claim: DirectoryClaim;
+  private readonly catalogFiles: CatalogFiles;
+  private readonly found: ReadLog;
+  private commitLog: CommitLog | null = null;
+  private rounds: CheckpointRounds | null = null;
   private readonly assets = new Map<number, LoggedAsset>();
-  private readonly changes: PendingChange[] = [];
-  private catalogSlot = 0;
-  private checkpointing = false;
-  private closed = false;
+  /** Changes that are not in the log yet, and those that are and not durable. */
+  private unlogged: Change[] = [];
+  private readonly changes: LoggedChange[] = [];
+  private nextNumber = 0;
+  private isClosed = false;
 
   /** Claims `<storeDirectory>/petiole`. Throws a `StoreError` when that is not possible; then nothing was touched. */
-  constructor(io: Io, storeDirectory: string, syncMode: SyncMode, host: AssetHost) {
+  constructor(io: Io, storeDirectory: string, syncMode: SyncMode, host: AssetHost, sizes: StoreSizes = STORE_SIZES) {
     this.io = io;
     this.host = host;
     this.syncMode = syncMode;
     this.claim = claimDirectory(io.disk, storeDirectory);
     this.directory = this.claim.directory;
-    this.files = new StoreFiles(io.disk, io.timers);
-    this.catalog = new Catalog(io.host.sqliteAddon(storeDirectory), this.newestCatalog());
+    this.files = new StoreFiles(io, sizes);
+    this.files.isRecovering = true;
+    this.catalogFiles = new CatalogFiles(this.files, this.directory);
+    const addon = io.host.sqliteAddon(storeDirectory);
+    const newest = this.catalogFiles.read(addon);
+    this.catalog = new Catalog(addon, newest);
+    this.coverage.restored(this.catalog.lsn, this.catalogFiles.olderLsn);
+    this.found = openSegments(io.disk, this.logDirectory, this.openMode, this.catalog.replayLsn, (error) =>
+      this.files.noteError(error),
+    );
+    if (newest === null) this.refuseWithoutCatalog();
   }
 
   /** Exists once recovery is done. */
   get log(): CommitLog {
     assert(this.commitLog !== null, 'the log is used after recovery');
     return this.commitLog;
+  }
+
+  private get logDirectory(): string {
+    return `${this.directory}/log`;
+  }
+
+  private get openMode(): 'write-synced' | 'write' {
+    return this.syncMode === 'always' ? 'write-synced' : 'write';
   }
 
   assetDirectory(kind: AssetKind, number: number): string {
@@ -100,84 +124,136 @@ export class Storage implements LogParticipant {
     this.assets.delete(number);
   }
 
+  /** The number for a new asset; each is given once. */
+  takeNumber(): number {
+    const number = Math.max(this.nextNumber, this.catalog.nextNumber);
+    this.nextNumber = number + 1;
+    return number;
+  }
+
+  holdsAll(asset: number): boolean {
+    return !this.catalog.isCovered(asset);
+  }
+
   // ── recovery ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** The log alone tells everything only if its beginning is there. */
+  private refuseWithoutCatalog(): void {
+    const first = this.found.used[0];
+    if (first === undefined || first.header.baseLsn === 0) return;
+    for (const segment of [...this.found.used, ...this.found.unused]) segment.close((e) => this.files.noteError(e));
+    this.catalog.close();
+    this.claim.release();
+    const way = 'restore it from a backup, or move the directory away to begin empty';
+    throw new StoreError('STORE_DAMAGED', `the catalog of the store in "${this.directory}" can't be read: ${way}`);
+  }
 
   /** Brings everything back. Yields between pieces of work; whoever drives it decides how many make a turn. */
   *recover(): Generator<void> {
-    const { catalog, report, io } = this;
-    const catalogLsn = catalog.lsn;
+    const { catalog, report, found } = this;
+    report.movedAside.push(...found.movedAside, ...this.catalogFiles.moveAside());
     for (const entry of catalog.entries()) {
+      if (this.isClosed) return;
       yield* this.host.recoverAsset(entry);
       report.assets++;
       yield;
     }
-    const directory = `${this.directory}/log`;
-    const mode = this.syncMode === 'always' ? 'write-synced' : 'write';
-    const log = openSegments(io.disk, directory, mode, catalog.replayLsn);
-    const replay: FrameVisitor = {
-      frame: (kind, asset, buffer, start, end, lsn) => {
+    const visitor: FrameVisitor = {
+      frame: (kind, asset, buffer, start, end, lsn, endLsn) => {
         report.frames++;
-        this.replay(kind, asset, buffer, start, end, lsn, catalogLsn);
+        if (asset === CATALOG_ASSET) this.replayChange(buffer.toString('utf8', start, end), lsn, endLsn);
+        else this.replayFrame(kind, asset, buffer, start, end, lsn, endLsn);
       },
     };
-    yield* readFrames(log, replay);
-    report.damagedBytes = log.damagedBytes;
-    const segments = new SegmentPool(io.disk, io.timers, directory, mode);
-    segments.adopt(log.used, log.unused, log.nextSlot);
-    // The log goes on in a fresh segment: what is left behind the end of the last one never counts again.
-    this.commitLog = new CommitLog(io, segments, Math.max(log.nextLsn, catalogLsn), this.syncMode);
-    this.commitLog.onDurable = () => this.considerCheckpoint();
+    for (const _ of readFrames(found, visitor, catalog.cleanLsn, this.catalogFiles.damaged.length > 0)) {
+      if (this.isClosed) return;
+      yield;
+    }
+    report.damagedBytes = found.damagedBytes;
+    this.openLog();
+    for (const asset of this.assets.values()) {
+      asset.recovered();
+      yield;
+    }
   }
 
-  private replay(
+  private replayFrame(
     kind: number,
     number: number,
     buffer: Buffer,
     start: number,
     end: number,
     lsn: number,
-    catalogLsn: number,
+    endLsn: number,
   ): void {
-    if (number === CATALOG_ASSET) {
-      if (lsn > catalogLsn) this.applyChange(JSON.parse(buffer.toString('utf8', start, end)) as CatalogChange);
+    const asset = this.assets.get(number);
+    if (asset?.coverage.replayed(lsn, endLsn) === true) asset.applyFrame(kind, buffer, start, end);
+  }
+
+  /** A change that the catalog reflects may still be new to an asset: from here on it had another configuration. */
+  private replayChange(text: string, lsn: number, endLsn: number): void {
+    const change = JSON.parse(text) as CatalogChange;
+    const isNew = this.coverage.replayed(lsn, endLsn);
+    if (isNew) this.catalog.apply(change);
+    if ('delete' in change) {
+      if (isNew) this.host.assetDeleted(change.delete.number, change.delete.kind);
       return;
     }
-    const asset = this.assets.get(number);
-    if (asset !== undefined && lsn > asset.checkpointLsn) asset.applyFrame(kind, buffer, start, end, lsn);
+    const asset = this.assets.get(change.put.number);
+    if (asset !== undefined) {
+      if (asset.coverage.replayed(lsn, endLsn)) this.host.assetPut(change.put);
+    } else if (isNew && this.catalog.numberOf(change.put) === change.put.number)
+      finish(this.host.recoverAsset(change.put));
+    else if (isNew) this.host.assetPut(change.put);
   }
 
-  private newestCatalog(): Buffer | null {
-    let newest: { image: Buffer; lsn: number } | null = null;
-    for (let slot = 0; slot < CATALOG_SLOTS; slot++) {
-      const path = this.catalogPath(slot);
-      if (this.io.disk.statusNow(path) === null) continue;
-      const image = databaseIn(this.io.disk.readFileNow(path));
-      if (image === null) {
-        this.report.movedAside.push(path);
-        continue;
-      }
-      const lsn = catalogLsnOf(this.io, image, this.directory);
-      if (newest !== null && lsn < newest.lsn) continue;
-      newest = { image, lsn };
-      this.catalogSlot = slot;
-    }
-    return newest?.image ?? null;
-  }
-
-  private catalogPath(slot: number): string {
-    return `${this.directory}/catalog.${slot}.db`;
+  /** The log goes on in a fresh segment: what is left behind the end of the last one never counts again. */
+  private openLog(): void {
+    const { io, files, found, catalog, syncMode } = this;
+    if (syncMode === 'always' && found.nextLsn !== catalog.cleanLsn) files.noteError(makeTailDurable(found));
+    const segments = new SegmentPool(io, this.logDirectory, this.openMode, files.sizes, this.claim.unsynced);
+    segments.adopt(found.used, found.unused, found.nextSlot);
+    let lsn = Math.max(found.nextLsn, this.coverage.newestLsn);
+    // A checkpoint may reflect what the log has lost.
+    for (const { coverage } of this.assets.values()) lsn = Math.max(lsn, coverage.newestLsn);
+    this.commitLog = new CommitLog(io, segments, lsn, syncMode, files);
+    const { commitLog } = this;
+    files.isRecovering = false;
+    files.onWritten = () => commitLog.reviewIntake();
+    const finder = new RecordFinder(io, commitLog);
+    files.findRecords = (asset, sequences, done) => finder.find(asset, sequences, done);
+    catalog.reserveBelow(this.catalogFiles.numbersBelow());
+    this.rounds = new CheckpointRounds(this, io, this.catalogFiles, this.assets);
+    commitLog.onDurable = () => this.rounds?.consider();
+    // The catalog that says which segments are superfluous may be seen and not be on the device.
+    files.syncNames(this.directory, (error) => {
+      if (error === null) segments.reuseUnused();
+      else files.noteError(error);
+    });
   }
 
   // ── changes of the catalog ───────────────────────────────────────────────────────────────────────────────────────
 
-  /** Makes the change durable; then it is applied and `done` runs. */
+  /** Makes the change durable; then it is applied and `done` runs. As JSON it has at most CHANGE_BYTES_MAX bytes. */
   change(change: CatalogChange, done: () => void): void {
-    const body = Buffer.from(JSON.stringify(change));
-    const { log } = this;
-    const at = log.begin(body.length);
-    body.copy(log.buffer, at);
-    const lsn = log.end(at + body.length, FrameKind.catalog, CATALOG_ASSET, this);
-    this.changes.push({ lsn, change, done });
+    this.unlogged.push({ change, done });
+    if (this.unlogged.length === 1) this.io.timers.afterTurn(() => this.logChanges());
+  }
+
+  private logChanges(): void {
+    const { log, unlogged } = this;
+    if (unlogged.length === 0) return;
+    this.unlogged = [];
+    log.fence();
+    for (const { change, done } of unlogged) {
+      const body = Buffer.from(JSON.stringify(change));
+      const start = log.nextLsn;
+      const at = log.begin(body.length);
+      body.copy(log.buffer, at);
+      const lsn = log.end(at + body.length, FrameKind.catalog, CATALOG_ASSET, this);
+      this.changes.push({ start, lsn, change, done });
+    }
+    log.fence();
   }
 
   sealed(): void {
@@ -185,103 +261,85 @@ export class Storage implements LogParticipant {
   }
 
   durable(lsn: number): void {
-    while (this.changes.length > 0 && (this.changes[0] as PendingChange).lsn <= lsn) {
-      const { change, done } = this.changes.shift() as PendingChange;
-      this.applyChange(change);
+    let count = 0;
+    while (count < this.changes.length && (this.changes[count] as LoggedChange).lsn <= lsn) count++;
+    for (const { change, done, start } of this.changes.splice(0, count)) {
+      this.applyChange(change, start);
       done();
     }
   }
 
-  private applyChange(change: CatalogChange): void {
+  private applyChange(change: CatalogChange, start: number): void {
     this.catalog.apply(change);
-    if ('put' in change) this.host.assetPut(change.put);
-    else this.host.assetDeleted(change.delete.number, change.delete.kind);
-  }
-
-  // ── checkpoints ──────────────────────────────────────────────────────────────────────────────────────────────────
-
-  private considerCheckpoint(): void {
-    if (this.checkpointing || this.closed) return;
-    const { used } = this.log.segments;
-    if (used.length <= SEGMENTS_KEPT) return;
-    this.checkpointing = true;
-    const below = (used.at(-1) as Segment).header.baseLsn;
-    this.checkpointBelow(below, (error) => {
-      this.checkpointing = false;
-      this.files.noteError(error);
-    });
-  }
-
-  /** Checkpoints every asset with an uncovered frame below `lsn`, then the catalog; frees the log below that. */
-  private checkpointBelow(lsn: number, done: Done): void {
-    const behind = [...this.assets.values()].filter((asset) => asset.dirtyLsn >= 0 && asset.dirtyLsn < lsn);
-    inOrder(
-      [...behind.map((asset) => (next: Done) => this.checkpointAsset(asset, next)), (next) => this.writeCatalog(next)],
-      done,
-    );
-  }
-
-  private checkpointAsset(asset: LoggedAsset, done: Done): void {
-    // It may have been deleted since the round began.
-    if (this.assets.get(asset.number) !== asset) {
-      done(null);
+    if ('delete' in change) {
+      this.host.assetDeleted(change.delete.number, change.delete.kind);
       return;
     }
-    asset.checkpoint((error) => {
-      if (error === null) asset.dirtyLsn = asset.joinedLsn >= asset.checkpointLsn ? asset.checkpointLsn : -1;
-      done(error);
-    });
+    // When it is brought back, its configuration has to change at this place.
+    this.assets.get(change.put.number)?.coverage.appended(start);
+    this.host.assetPut(change.put);
   }
 
-  private writeCatalog(done: Done): void {
-    const lsn = this.log.durableLsn;
-    let replayLsn = lsn;
-    for (const { dirtyLsn } of this.assets.values()) {
-      if (dirtyLsn >= 0 && dirtyLsn < replayLsn) replayLsn = dirtyLsn;
-    }
-    const slot = (this.catalogSlot + 1) % CATALOG_SLOTS;
-    this.files.replaceFile(this.catalogPath(slot), this.catalog.image(lsn, replayLsn), (error) => {
-      if (error === null) {
-        this.catalogSlot = slot;
-        this.dirtyLsn = -1;
-        this.log.segments.releaseBelow(replayLsn);
-      }
-      done(error);
-    });
-  }
+  // ── closing ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Everything appended becomes durable, everything is checkpointed, the directory is free for another server. */
+  /**
+   * Everything appended becomes durable, everything is checkpointed, the directory is free for another server. While the
+   * disk fails nothing is waited for: what was acknowledged is in the log.
+   */
   close(done: () => void): void {
-    this.closed = true;
-    const finish = (): void => {
-      this.catalog.close();
-      this.claim.release();
-      done();
-    };
-    if (this.commitLog === null) {
-      finish();
+    const { commitLog: log, rounds } = this;
+    this.isClosed = true;
+    this.files.isClosing = true;
+    if (log === null || rounds === null) {
+      this.closeFound(done);
       return;
     }
-    const { log } = this;
-    for (const asset of this.assets.values()) asset.flush();
-    log.drain(() => {
-      this.checkpointBelow(Number.MAX_SAFE_INTEGER, (error) => {
-        this.files.noteError(error);
-        log.close(finish);
+    this.logChanges();
+    this.flushAssets(() => {
+      log.drain(() => {
+        rounds.finish(() => {
+          this.files.close(() => log.close(() => this.leave(done)));
+        });
       });
     });
   }
+
+  private flushAssets(done: () => void): void {
+    let left = this.assets.size;
+    const flushed = (): void => {
+      left--;
+      if (left === 0) done();
+    };
+    if (left === 0) done();
+    for (const asset of this.assets.values()) asset.flush(flushed);
+  }
+
+  /** Recovery did not come to its end. */
+  private closeFound(done: () => void): void {
+    const segments = [...this.found.used, ...this.found.unused];
+    for (const segment of segments) segment.close((error) => this.files.noteError(error));
+    this.files.close(() => this.leave(done));
+  }
+
+  private leave(done: () => void): void {
+    this.catalog.close();
+    this.claim.release();
+    done();
+  }
 }
 
-interface PendingChange {
-  readonly lsn: number;
+interface Change {
   readonly change: CatalogChange;
   readonly done: () => void;
 }
 
-function catalogLsnOf(io: Io, image: Buffer, directory: string): number {
-  const catalog = new Catalog(io.host.sqliteAddon(directory), image);
-  const { lsn } = catalog;
-  catalog.close();
-  return lsn;
+interface LoggedChange extends Change {
+  /** Positions of its frame and behind it. */
+  readonly start: number;
+  readonly lsn: number;
+}
+
+/** Does all of the work at once. */
+function finish(work: Generator<void>): void {
+  while (work.next().done !== true);
 }

@@ -15,7 +15,7 @@ const LOCK_FILE = 'lock';
 
 /** The store can't be used. */
 export class StoreError extends Error {
-  readonly code: 'STORE_UNWRITABLE' | 'STORE_FOREIGN' | 'STORE_FORMAT' | 'STORE_LOCKED';
+  readonly code: 'STORE_UNWRITABLE' | 'STORE_FOREIGN' | 'STORE_FORMAT' | 'STORE_LOCKED' | 'STORE_DAMAGED';
 
   constructor(code: StoreError['code'], message: string, cause?: unknown) {
     super(message, { cause });
@@ -26,6 +26,8 @@ export class StoreError extends Error {
 
 export interface DirectoryClaim {
   readonly directory: string;
+  /** Directories that have to be synced, from the inner to the outer one, before what is written here is found again. */
+  readonly unsynced: readonly string[];
   release(): void;
 }
 
@@ -33,9 +35,29 @@ export interface DirectoryClaim {
 export function claimDirectory(disk: Disk, storeDirectory: string): DirectoryClaim {
   const directory = `${storeDirectory}/${NAME}`;
   const isNew = checkFormat(disk, storeDirectory, directory);
+  const made = missingDirectories(disk, storeDirectory);
   const lock = lockDirectory(disk, storeDirectory, directory);
   if (isNew) writeFormat(disk, storeDirectory, directory);
-  return { directory, release: () => lock.release() };
+  // One more than was made: the name of a directory stands in the one above it.
+  const unsynced = [directory, storeDirectory, ...made.map(parentOf), parentOf(storeDirectory)];
+  return { directory, unsynced: [...new Set(unsynced)], release: () => lock.release() };
+}
+
+/** The directory and those above it that are not there, from the inner to the outer one. */
+function missingDirectories(disk: Disk, storeDirectory: string): string[] {
+  const missing: string[] = [];
+  let path = storeDirectory;
+  while (disk.statusNow(path) === null && path !== parentOf(path)) {
+    missing.push(path);
+    path = parentOf(path);
+  }
+  return missing;
+}
+
+function parentOf(path: string): string {
+  const at = path.lastIndexOf('/');
+  if (at < 0) return '.';
+  return at === 0 ? '/' : path.slice(0, at);
 }
 
 /** Whether the directory is new; refuses what is not ours. */

@@ -1,13 +1,19 @@
 /**
- * What all files of one store share: the disk, the cache of blocks, how much waits to be written behind, and the errors
- * an operator has to hear of.
+ * What all files of one store share: the disk, the caches, how much waits to be written behind, and the errors an
+ * operator has to hear of.
+ *
+ * Closing: what is in flight is waited for, and nothing is tried again.
+ *
+ * Bound: OPEN_FILES_MAX blocks have their file open, the others open it again when needed.
  */
 
 import { Buffer } from 'node:buffer';
-import type { Disk, Done, FileHandle, IoError, OpenMode, Timers } from '../../server/io/io.ts';
+import type { Disk, Done, FileHandle, Io, IoError, OpenMode, Timers } from '../../server/io/io.ts';
 import { BlockCache } from './block-cache.ts';
+import { IndexCache } from './index-cache.ts';
 import { shortWrite } from './segment.ts';
-import { inOrder } from './steps.ts';
+import { inOrder, type Step } from './steps.ts';
+import { STORE_SIZES, type StoreSizes } from './store-sizes.ts';
 
 const OPEN_FILES_MAX = 128;
 
@@ -17,31 +23,69 @@ export interface OpenFile {
   closeFile(): void;
 }
 
+type Opened = (error: IoError | null, file: FileHandle | null) => void;
+type Read = (error: IoError | null, bytes: Buffer | null) => void;
+
+/** Finds records in the commit log; calls back with copies of those that are there, by sequence. */
+export type FindRecords = (
+  asset: number,
+  sequences: ReadonlySet<number>,
+  done: (found: ReadonlyMap<number, Buffer>) => void,
+) => void;
+
 export class StoreFiles {
   readonly disk: Disk;
   readonly timers: Timers;
-  readonly cache: BlockCache = new BlockCache();
-  /** Bytes of blocks that are not in their files yet. */
+  readonly sizes: StoreSizes;
+  readonly cache: BlockCache;
+  readonly indexes: IndexCache;
+  /** Bytes of blocks that are on their way to their files. */
   queuedBytes = 0;
+  /** Bytes in the tails of open blocks. */
+  tailBytes = 0;
   bytesWritten = 0;
   /** Why blocks can't be written at present; `null` when they can. */
   writeError: IoError | null = null;
   /** The last error that did no harm, or whose harm was mended. */
   lastError: IoError | null = null;
+  /** At start, where everything may block: blocks are written at once. */
+  isRecovering = false;
+  /** Nothing is tried again. */
+  isClosing = false;
+  /** Files are closed as soon as they are not needed. */
+  isClosed = false;
+  /** Called when a piece of a block was written. */
+  onWritten: () => void = () => undefined;
+  /** Where records that are damaged in their block may still be found. */
+  findRecords: FindRecords = (_asset, _sequences, done) => done(new Map());
 
   /** Blocks with an open file, the one opened longest ago first. */
   private readonly opened = new Set<OpenFile>();
+  private readonly unsynced = new Set<string>();
+  private operations = 0;
+  private whenIdle: (() => void) | null = null;
 
-  constructor(disk: Disk, timers: Timers) {
-    this.disk = disk;
-    this.timers = timers;
+  constructor(io: Pick<Io, 'disk' | 'timers'>, sizes: StoreSizes = STORE_SIZES) {
+    this.disk = io.disk;
+    this.timers = io.timers;
+    this.sizes = sizes;
+    this.cache = new BlockCache(sizes.cacheBytesMax);
+    this.indexes = new IndexCache(sizes.indexBytesMax);
   }
 
+  /** A piece of so many bytes of a block is in its file. */
   wrote(bytes: number): void {
     this.queuedBytes -= bytes;
     this.bytesWritten += bytes;
     this.writeError = null;
+    this.onWritten();
   }
+
+  noteError(error: IoError | null): void {
+    if (error !== null) this.lastError = error;
+  }
+
+  // ── open files ───────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** A block opened its file: others that don't need theirs close it while there are too many. */
   noteOpened(file: OpenFile): void {
@@ -58,75 +102,163 @@ export class StoreFiles {
     this.opened.delete(file);
   }
 
-  /** Opens the file; for writing the directory is made if need be, durably under its name. */
-  open(path: string, mode: OpenMode, done: (error: IoError | null, file: FileHandle | null) => void): void {
+  /** An operation that closing has to wait for begins; to be followed by `ended`. */
+  began(): void {
+    this.operations++;
+  }
+
+  ended(): void {
+    this.operations--;
+    if (this.operations === 0) this.answerIdle();
+  }
+
+  /** Gives every file back; `done` when nothing is in flight any more. Whatever begins after that is refused. */
+  close(done: () => void): void {
+    this.isClosed = true;
+    for (const each of this.opened) each.closeFile();
+    this.whenIdle = done;
+    if (this.operations === 0) this.answerIdle();
+  }
+
+  /** Calls back as `done`, and counts as an operation until then. */
+  private counted(done: Done): Done {
+    this.began();
+    return (error) => {
+      done(error);
+      this.ended();
+    };
+  }
+
+  private answerIdle(): void {
+    const done = this.whenIdle;
+    this.whenIdle = null;
+    done?.();
+  }
+
+  // ── whole files ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Opens the file; for writing the directory is made if need be. */
+  open(path: string, mode: OpenMode, done: Opened): void {
     this.disk.open(path, mode, (error, file) => {
       if (error?.code !== 'ENOENT' || mode === 'read') {
         done(error, file);
         return;
       }
       const directory = directoryOf(path);
-      inOrder(
-        [
-          (next) => this.disk.makeDirectory(directory, next),
-          (next) => this.disk.syncDirectory(directoryOf(directory), next),
-        ],
-        (problem) => {
-          if (problem === null) this.disk.open(path, mode, done);
-          else done(problem, null);
-        },
-      );
+      this.disk.makeDirectory(directory, (problem) => {
+        if (problem !== null) {
+          done(problem, null);
+          return;
+        }
+        this.noteDirectory(directory);
+        this.disk.open(path, mode, done);
+      });
     });
   }
 
-  noteError(error: IoError | null): void {
-    if (error !== null) this.lastError = error;
+  /** The blocking form of `open`, for writing at start. */
+  openNow(path: string): FileHandle {
+    const directory = directoryOf(path);
+    if (this.disk.statusNow(directory) === null) {
+      this.disk.makeDirectoryNow(directory);
+      this.noteDirectory(directory);
+    }
+    return this.disk.openNow(path, 'write');
+  }
+
+  /** The directory is there, but its name may not be on the device. */
+  noteDirectory(directory: string): void {
+    this.unsynced.add(directory);
+  }
+
+  /** Makes the names in the directory durable, and its own. */
+  syncNames(directory: string, done: Done): void {
+    const parent = directoryOf(directory);
+    const covered = this.unsynced.has(directory)
+      ? [...this.unsynced].filter((each) => directoryOf(each) === parent)
+      : [];
+    const syncParent: Step = (next) => {
+      this.disk.syncDirectory(parent, (error) => {
+        if (error === null) for (const each of covered) this.unsynced.delete(each);
+        next(error);
+      });
+    };
+    inOrder(
+      [...(covered.length > 0 ? [syncParent] : []), (next) => this.disk.syncDirectory(directory, next)],
+      this.counted(done),
+    );
   }
 
   /** Puts a file with these bytes in the place of `path`: temporary file, sync, rename, sync of the directory. */
   replaceFile(path: string, bytes: Buffer, done: Done): void {
     const temporary = `${path}.new`;
-    this.open(temporary, 'replace', (openError, file) => {
-      if (file === null) {
-        done(openError);
+    const finish = this.counted(done);
+    this.writeNew(temporary, bytes, (writeError) => {
+      if (writeError !== null) {
+        this.disk.remove(temporary, () => finish(writeError));
         return;
       }
-      this.writeWhole(file, bytes, (writeError) => {
-        if (writeError !== null) {
-          this.disk.remove(temporary, () => done(writeError));
-          return;
-        }
-        this.disk.rename(temporary, path, (renameError) => {
-          if (renameError === null) this.disk.syncDirectory(directoryOf(path), done);
-          else done(renameError);
-        });
-      });
+      inOrder(
+        [(next) => this.disk.rename(temporary, path, next), (next) => this.syncNames(directoryOf(path), next)],
+        finish,
+      );
     });
   }
 
   /** Writes a file in place and syncs it; for files of which another copy stands. */
   writeFile(path: string, bytes: Buffer, done: Done): void {
-    this.open(path, 'replace', (error, file) => {
-      if (file === null) done(error);
-      else this.writeWhole(file, bytes, done);
+    this.writeNew(path, bytes, this.counted(done));
+  }
+
+  /** Brings what an earlier process wrote to the device. */
+  syncFile(path: string, done: Done): void {
+    const finish = this.counted(done);
+    this.disk.open(path, 'read', (openError, file) => {
+      if (file === null) finish(openError);
+      else file.sync((syncError) => file.close((closeError) => finish(syncError ?? closeError)));
     });
   }
 
-  /** The bytes of a file, `null` with an error when it can't be read. */
-  readFile(path: string, done: (error: IoError | null, bytes: Buffer | null) => void): void {
-    this.disk.open(path, 'read', (openError, file) => {
+  /** Writes these bytes into a file that is there, and syncs it. */
+  patchFile(path: string, offset: number, bytes: Buffer): void {
+    const finish = this.counted((error) => this.noteError(error));
+    this.disk.open(path, 'write', (openError, file) => {
       if (file === null) {
-        done(openError, null);
+        finish(openError);
         return;
       }
-      file.size((sizeError, size) => {
-        if (sizeError === null) this.readWhole(file, size, done);
-        else file.close(() => done(sizeError, null));
+      file.write(bytes, 0, bytes.length, offset, (writeError) => {
+        file.sync((syncError) => file.close((closeError) => finish(writeError ?? syncError ?? closeError)));
       });
     });
   }
 
-  private readWhole(file: FileHandle, size: number, done: (error: IoError | null, bytes: Buffer | null) => void): void {
+  /** Removes a file; one that is not there is fine. */
+  removeFile(path: string): void {
+    const finish = this.counted((error) => this.noteError(error));
+    this.disk.remove(path, (error) => finish(error?.code === 'ENOENT' ? null : error));
+  }
+
+  /** The bytes of a file, `null` with an error when it can't be read. */
+  readFile(path: string, done: Read): void {
+    this.began();
+    const finish: Read = (error, bytes) => {
+      done(error, bytes);
+      this.ended();
+    };
+    this.disk.open(path, 'read', (openError, file) => {
+      if (file === null) {
+        finish(openError, null);
+        return;
+      }
+      file.size((sizeError, size) => {
+        if (sizeError === null) this.readWhole(file, size, finish);
+        else file.close(() => finish(sizeError, null));
+      });
+    });
+  }
+
+  private readWhole(file: FileHandle, size: number, done: Read): void {
     const bytes = Buffer.allocUnsafeSlow(size);
     file.read(bytes, 0, size, 0, (readError, read) => {
       file.close((closeError) => {
@@ -136,18 +268,24 @@ export class StoreFiles {
     });
   }
 
-  private writeWhole(file: FileHandle, bytes: Buffer, done: Done): void {
-    file.write(bytes, 0, bytes.length, 0, (writeError, written) => {
-      const problem = writeError ?? shortWrite(written, bytes.length);
-      if (problem !== null) {
-        file.close(() => done(problem));
+  private writeNew(path: string, bytes: Buffer, done: Done): void {
+    this.open(path, 'replace', (openError, file) => {
+      if (file === null) {
+        done(openError);
         return;
       }
-      file.sync((syncError) => {
-        file.close((closeError) => done(syncError ?? closeError));
+      file.write(bytes, 0, bytes.length, 0, (writeError, written) => {
+        const problem = writeError ?? shortWrite(written, bytes.length);
+        if (problem !== null) {
+          file.close(() => done(problem));
+          return;
+        }
+        this.bytesWritten += bytes.length;
+        file.sync((syncError) => {
+          file.close((closeError) => done(syncError ?? closeError));
+        });
       });
     });
-    this.bytesWritten += bytes.length;
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * What a stream's store knows beyond its closed blocks' indexes, as of one log position: counts, the list of blocks, what
- * is removed from each, the open block's index, and what the stream itself adds (its dedup window).
+ * What a stream's store knows beyond the index files of its closed blocks, as of one log position: counts, limits, the
+ * list of blocks, what is removed from each, the indexes that have no file yet, and what the stream itself adds (its dedup
+ * window).
  *
  *      0  8 bytes  magic and version
  *      8  u32      CRC of everything behind
@@ -14,7 +15,7 @@
 import { Buffer } from 'node:buffer';
 import { crc32 } from './crc32.ts';
 import { get32, put32 } from './integers.ts';
-import type { Time } from './store.ts';
+import type { StoreLimits, Time } from './store.ts';
 
 const MAGIC = 'PETSTA01';
 const HEADER_BYTES = 16;
@@ -25,8 +26,10 @@ export interface BlockSummary {
   readonly lastSequence: number;
   /** Offset behind the last record that counts. */
   readonly end: number;
-  /** More records may follow; its index is in the checkpoint and not in a file of its own. */
+  /** More records may follow. */
   readonly isOpen: boolean;
+  /** Visible messages in it. */
+  readonly liveMessages: number;
 }
 
 export interface CheckpointHead {
@@ -36,6 +39,8 @@ export interface CheckpointHead {
   readonly lastSequence: number;
   readonly lastTime: Time | null;
   readonly lost: number;
+  /** The limits that hold from here on; `null`: unknown. */
+  readonly limits: StoreLimits | null;
   readonly nextBlockNumber: number;
   readonly blocks: readonly BlockSummary[];
 }
@@ -44,14 +49,14 @@ export interface StreamCheckpoint {
   readonly head: CheckpointHead;
   /** Removed bits, one buffer a block of `head.blocks`. */
   readonly removed: readonly Buffer[];
-  /** Index of the open block as in a block index file; empty when there is none. */
-  readonly openIndex: Buffer;
+  /** Index as in a block index file, one buffer a block; empty when it stands in a file of its own. */
+  readonly indexes: readonly Buffer[];
   /** What the stream added. */
   readonly extra: Buffer;
 }
 
 export function encodeCheckpoint(checkpoint: StreamCheckpoint): Buffer {
-  const sections = [...checkpoint.removed, checkpoint.openIndex, checkpoint.extra];
+  const sections = [...checkpoint.removed, ...checkpoint.indexes, checkpoint.extra];
   const head = Buffer.from(JSON.stringify({ ...checkpoint.head, sections: sections.map((each) => each.length) }));
   const prefix = Buffer.alloc(HEADER_BYTES);
   prefix.write(MAGIC, 0, 'latin1');
@@ -74,7 +79,11 @@ export function decodeCheckpoint(bytes: Buffer): StreamCheckpoint | null {
     parts.push(bytes.subarray(at, at + length));
     at += length;
   }
-  const extra = parts.pop() as Buffer;
-  const openIndex = parts.pop() as Buffer;
-  return { head, removed: parts, openIndex, extra };
+  const count = head.blocks.length;
+  return {
+    head,
+    removed: parts.slice(0, count),
+    indexes: parts.slice(count, 2 * count),
+    extra: parts[2 * count] as Buffer,
+  };
 }

@@ -1,102 +1,124 @@
 /**
  * Writes a stream's checkpoints: captures the state, brings the blocks it names to the device, writes the older of the
- * two checkpoint files, and then removes the files of blocks that no checkpoint names any more.
+ * two checkpoint files, and then removes what no checkpoint names any more.
  */
 
 import { Buffer } from 'node:buffer';
 import type { Done } from '../../server/io/io.ts';
-import { syncAll } from './block-files.ts';
 import type { BlockIndex } from './block-index.ts';
 import type { FileStore } from './file-store.ts';
+import { syncAll } from './large-gate.ts';
 import type { MessageBlock } from './message-block.ts';
-import { inOrder } from './steps.ts';
-import { type BlockSummary, encodeCheckpoint, type StreamCheckpoint } from './stream-checkpoint.ts';
-import { CHECKPOINT_SLOTS, checkpointPath } from './stream-recovery.ts';
+import { inOrder, type Step } from './steps.ts';
+import { type BlockSummary, encodeCheckpoint } from './stream-checkpoint.ts';
+import { CHECKPOINT_SLOTS, checkpointPath, type RecoveredStream } from './stream-recovery.ts';
 
 const NOTHING = Buffer.alloc(0);
 
+interface Captured {
+  readonly bytes: Buffer;
+  /** Blocks it names that may not be on the device yet. */
+  readonly unsynced: readonly MessageBlock[];
+}
+
 export class StreamCheckpointer {
   private readonly store: FileStore;
-  private slot: number;
-  /** Both files exist under their names on the device. */
-  private written = 0;
-  /** Frames of the stream below this position are in the last checkpoint. */
-  lsn: number;
+  private slot = -1;
+  /** The checkpoint that was found at start may be seen and not be on the device. */
+  private isDoubtful = false;
+  /** Blocks that only the older checkpoint names. */
+  private discarded: readonly number[] = [];
 
-  constructor(store: FileStore, lsn: number, slot: number) {
+  constructor(store: FileStore) {
     this.store = store;
-    this.lsn = lsn;
-    this.slot = slot;
   }
 
-  /** Writes a checkpoint of the present visible state; `extra` is the stream's own part of it. */
-  run(extra: Buffer, done: Done): void {
+  restored(found: RecoveredStream): void {
+    this.slot = found.slot;
+    this.isDoubtful = found.slot >= 0;
+    this.discarded = found.discarded;
+  }
+
+  /** Writes a checkpoint of the present visible state, which is that at `lsn`; `extra` is the stream's own part of it. */
+  run(extra: Buffer, lsn: number, done: Done): void {
     const { store } = this;
     const { blockFiles } = store;
     const { files, directory } = blockFiles;
     const discarded = blockFiles.takeDiscarded();
-    const checkpoint = captureCheckpoint(store, extra);
-    const last = store.list.at(store.lastSequence);
+    const { bytes, unsynced } = capture(store, extra, lsn);
     const slot = (this.slot + 1) % CHECKPOINT_SLOTS;
     inOrder(
       [
-        (next) => syncAll(last === undefined ? [] : [last], next),
-        (next) => blockFiles.settle(next),
-        (next) => files.writeFile(checkpointPath(directory, slot), encodeCheckpoint(checkpoint), next),
-        (next) => this.syncName(next),
+        (next) => this.makeSure(next),
+        (next) => syncAll(unsynced, next),
+        (next) => files.writeFile(checkpointPath(directory, slot), bytes, next),
+        (next) => files.syncNames(directory, next),
       ],
       (error) => {
         if (error === null) {
           this.slot = slot;
-          this.lsn = checkpoint.head.lsn;
-          blockFiles.removeFiles(discarded);
+          store.coverage.checkpointed(lsn, store.lastLsn);
+          blockFiles.removeFiles(this.discarded);
+          this.discarded = discarded;
         } else blockFiles.returnDiscarded(discarded);
         done(error);
       },
     );
   }
 
-  /** The first write of each file makes its name durable. */
-  private syncName(done: Done): void {
-    const { files, directory } = this.store.blockFiles;
-    if (this.written >= CHECKPOINT_SLOTS) {
+  /** While one checkpoint is overwritten the other one has to stand. */
+  private makeSure(done: Done): void {
+    if (!this.isDoubtful) {
       done(null);
       return;
     }
-    this.written++;
-    files.disk.syncDirectory(directory, done);
+    const { files, directory } = this.store.blockFiles;
+    const steps: Step[] = [
+      (next) => files.syncFile(checkpointPath(directory, this.slot), next),
+      (next) => files.syncNames(directory, next),
+    ];
+    inOrder(steps, (error) => {
+      if (error === null) this.isDoubtful = false;
+      done(error);
+    });
   }
 }
 
-/** What is needed besides closed blocks to come back to the present visible state. */
-function captureCheckpoint(store: FileStore, extra: Buffer): StreamCheckpoint {
-  const { firstSequence, lastSequence, lastTime, lost, list } = store;
+/** What is needed besides index files to come back to the present visible state. */
+function capture(store: FileStore, extra: Buffer, lsn: number): Captured {
+  const { firstSequence, lastSequence, lastTime, lost, limits, list, blockFiles } = store;
   const blocks = list.blocks.filter((block) => block.firstSequence <= lastSequence);
-  const summaries = blocks.map((block) => summaryOf(block, lastSequence));
-  const last = blocks.at(-1);
-  const index = summaries.at(-1)?.isOpen === true ? ((last as MessageBlock).index as BlockIndex) : null;
+  const carries = (block: MessageBlock): boolean => !blockFiles.isSaved(block) || block.lastSequence > lastSequence;
   const following = list.blocks[blocks.length];
-  return {
+  const bytes = encodeCheckpoint({
     head: {
-      lsn: store.durableLsn,
+      lsn,
       firstSequence,
       lastSequence,
       lastTime,
       lost,
+      limits,
       // Blocks that hold nothing visible are made anew from the log, under the same numbers.
       nextBlockNumber: following?.number ?? store.nextBlock,
-      blocks: summaries,
+      blocks: blocks.map((block) => summaryOf(block, lastSequence)),
     },
     removed: blocks.map((block) => block.removed.encode()),
-    openIndex: index === null ? NOTHING : store.blockFiles.encodeIndex(last as MessageBlock, index.upTo(lastSequence)),
+    indexes: blocks.map((block) => (carries(block) ? carriedIndex(store, block) : NOTHING)),
     extra,
-  };
+  });
+  return { bytes, unsynced: blocks.filter(carries) };
+}
+
+function carriedIndex(store: FileStore, block: MessageBlock): Buffer {
+  const index = block.index as BlockIndex;
+  const isPartial = block.lastSequence > store.lastSequence;
+  return store.blockFiles.encodeIndex(block, isPartial ? index.upTo(store.lastSequence) : index);
 }
 
 function summaryOf(block: MessageBlock, lastVisible: number): BlockSummary {
-  const { number, firstSequence } = block;
+  const { number, firstSequence, liveMessages } = block;
   const lastSequence = Math.min(block.lastSequence, lastVisible);
   const isPartial = lastSequence < block.lastSequence;
   const end = isPartial ? (block.index as BlockIndex).endOffset(lastSequence, block.bytes.end) : block.bytes.end;
-  return { number, firstSequence, lastSequence, end, isOpen: block.isOpen || isPartial };
+  return { number, firstSequence, lastSequence, end, isOpen: block.isOpen || isPartial, liveMessages };
 }

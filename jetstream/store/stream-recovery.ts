@@ -2,134 +2,165 @@
  * Brings a stream's store back at start, up to its last checkpoint; the log's frames follow from there.
  *
  * Of the two checkpoint files the newer intact one counts. Where a block's index is damaged it is made anew from the
- * records; where a block is gone its messages are counted as lost. Where no checkpoint can be read although there are
- * blocks, the blocks themselves are read: messages that had been removed come back then, which is better than losing
- * those that had not.
+ * records; what is not found again is counted as lost. Where there is no checkpoint the log holds everything, unless both
+ * are damaged: then the blocks themselves are read, and messages that had been removed come back, which is better than
+ * losing those that had not.
  *
  * Blocking, a block at a time, and yields between blocks.
  */
 
-import type { Buffer } from 'node:buffer';
 import { BLOCK_HEADER_BYTES, decodeBlockHeader } from './block-header.ts';
-import { decodeBlockIndex } from './block-index-file.ts';
-import type { BlockIndex } from './block-index.ts';
 import type { BlockFiles } from './block-files.ts';
 import type { FileStore } from './file-store.ts';
-import { indexOfRecords, readRangeNow } from './index-rebuild.ts';
+import { indexOfRecords } from './index-rebuild.ts';
 import { MessageBlock } from './message-block.ts';
 import { SequenceBits } from './sequence-bits.ts';
 import { type BlockSummary, decodeCheckpoint, type StreamCheckpoint } from './stream-checkpoint.ts';
+import { readFileTolerantly } from './tolerant-read.ts';
 
 export const CHECKPOINT_SLOTS = 2;
 
 export interface RecoveredStream {
-  /** Frames below this position are reflected already. */
-  readonly lsn: number;
+  /** Frames below these positions are reflected in the newest checkpoint and in the one before; 0: none. */
+  readonly newestLsn: number;
+  readonly olderLsn: number;
   /** What the stream added to its checkpoint. */
   readonly extra: Buffer | null;
   /** The file that holds the checkpoint that was used, -1 for none. */
   readonly slot: number;
-  /** No checkpoint could be read although the stream had blocks. */
-  readonly rebuilt: boolean;
+  /** Blocks that only the older checkpoint names. */
+  readonly discarded: readonly number[];
 }
+
+interface Found {
+  readonly slot: number;
+  readonly checkpoint: StreamCheckpoint;
+}
+
+const NOTHING: RecoveredStream = { newestLsn: 0, olderLsn: 0, extra: null, slot: -1, discarded: [] };
 
 export function checkpointPath(directory: string, slot: number): string {
   return `${directory}/state.${slot}`;
 }
 
-export function* recoverStream(store: FileStore): Generator<void, RecoveredStream> {
+/** `logHoldsAll`: the log has every frame of the stream, so nothing else is needed. */
+export function* recoverStream(store: FileStore, logHoldsAll: boolean): Generator<void, RecoveredStream> {
   const { blockFiles } = store;
-  const newest = newestCheckpoint(blockFiles);
-  if (newest === null) {
-    const rebuilt = yield* rebuildFromBlocks(store, blockFiles);
-    return { lsn: 0, extra: null, slot: -1, rebuilt };
+  const { disk } = blockFiles.files;
+  if (disk.statusNow(blockFiles.directory) === null) return NOTHING;
+  blockFiles.files.noteDirectory(blockFiles.directory);
+  const [newest, older] = readCheckpoints(blockFiles);
+  if (newest === undefined) {
+    if (!logHoldsAll) yield* rebuildFromBlocks(store);
+    return NOTHING;
   }
-  const { checkpoint, slot } = newest;
-  store.restoreHead(checkpoint.head);
-  for (const [i, summary] of checkpoint.head.blocks.entries()) {
-    const block = openBlock(store, blockFiles, summary, checkpoint);
-    if (block === null) store.lost += summary.lastSequence - summary.firstSequence + 1;
-    else {
-      const bits = SequenceBits.decode(checkpoint.removed[i] as Buffer, summary.firstSequence);
-      block.removed = bits;
-      store.restoreBlock(block);
-      if (!block.isOpen) blockFiles.keepResident(block);
-    }
+  const { head, extra } = newest.checkpoint;
+  store.restoreHead(head);
+  for (const [i, summary] of head.blocks.entries()) {
+    restoreBlock(store, summary, newest.checkpoint, i);
     yield;
   }
-  return { lsn: checkpoint.head.lsn, extra: checkpoint.extra, slot, rebuilt: false };
+  store.restored();
+  const named = new Set(head.blocks.map(({ number }) => number));
+  const discarded = (older?.checkpoint.head.blocks ?? [])
+    .map(({ number }) => number)
+    .filter((each) => !named.has(each));
+  removeUnnamed(blockFiles, new Set([...named, ...discarded]), head.nextBlockNumber);
+  return { newestLsn: head.lsn, olderLsn: older?.checkpoint.head.lsn ?? 0, extra, slot: newest.slot, discarded };
 }
 
-function newestCheckpoint(blockFiles: BlockFiles): { checkpoint: StreamCheckpoint; slot: number } | null {
-  const { disk } = blockFiles.files;
-  let newest: { checkpoint: StreamCheckpoint; slot: number } | null = null;
+/** The intact checkpoints, the newest first. */
+function readCheckpoints(blockFiles: BlockFiles): Found[] {
+  const found: Found[] = [];
   for (let slot = 0; slot < CHECKPOINT_SLOTS; slot++) {
-    const path = checkpointPath(blockFiles.directory, slot);
-    if (disk.statusNow(path) === null) continue;
-    const checkpoint = decodeCheckpoint(disk.readFileNow(path));
-    if (checkpoint === null) continue;
-    if (newest === null || checkpoint.head.lsn >= newest.checkpoint.head.lsn) newest = { checkpoint, slot };
+    const bytes = readFileTolerantly(blockFiles.files.disk, checkpointPath(blockFiles.directory, slot));
+    const checkpoint = bytes === null ? null : decodeCheckpoint(bytes);
+    if (checkpoint !== null) found.push({ slot, checkpoint });
   }
-  return newest;
+  return found.sort((a, b) => b.checkpoint.head.lsn - a.checkpoint.head.lsn);
 }
 
-function openBlock(
-  store: FileStore,
-  blockFiles: BlockFiles,
-  summary: BlockSummary,
-  checkpoint: StreamCheckpoint,
-): MessageBlock | null {
-  const { number, firstSequence, lastSequence, end, isOpen } = summary;
-  const status = blockFiles.files.disk.statusNow(blockFiles.path(number));
-  if (status === null) return null;
+function restoreBlock(store: FileStore, summary: BlockSummary, checkpoint: StreamCheckpoint, i: number): void {
+  const { blockFiles } = store;
+  const { number, firstSequence, lastSequence, end, isOpen, liveMessages } = summary;
   const block = new MessageBlock(number, firstSequence, blockFiles.bytesOf(number, firstSequence, end));
   block.lastSequence = lastSequence;
   block.isOpen = isOpen;
-  const open = isOpen ? decodeBlockIndex(checkpoint.openIndex, store.subjects) : null;
-  block.index = open ?? blockFiles.readIndexNow(block, end);
-  return block;
+  block.removed = SequenceBits.decode(checkpoint.removed[i] as Buffer, firstSequence);
+  const carried = checkpoint.indexes[i] as Buffer;
+  const index = carried.length === 0 ? null : blockFiles.decodeIndex(number, carried);
+  block.index = index ?? blockFiles.readIndexNow(block);
+  const live = store.restoreBlock(block);
+  store.lost += Math.max(0, liveMessages - live);
+  if (isOpen) return;
+  block.bytes.closeTail();
+  if (index !== null) blockFiles.save(block);
+  else if (blockFiles.isSaved(block)) blockFiles.files.indexes.keep(block);
 }
 
-/** Reads every block file there is; whether there was any. */
-function* rebuildFromBlocks(store: FileStore, blockFiles: BlockFiles): Generator<void, boolean> {
-  const { disk } = blockFiles.files;
-  const { directory } = blockFiles;
-  if (disk.statusNow(directory) === null) return false;
-  const names = disk.readDirectoryNow(directory).filter((name) => name.endsWith('.blk'));
-  let last: MessageBlock | null = null;
-  for (const name of names.sort()) {
-    const block = scanBlock(store, blockFiles, `${directory}/${name}`, last?.lastSequence ?? 0);
-    yield;
-    if (block === null) continue;
-    block.isOpen = false;
-    store.restoreBlock(block);
-    last = block;
+/**
+ * Files of blocks that no checkpoint names: what was discarded before the last one, and what was being written when it
+ * all ended. Blocks that are made anew have numbers from `nextBlock` on.
+ */
+function removeUnnamed(blockFiles: BlockFiles, named: ReadonlySet<number>, nextBlock: number): void {
+  const numbers = new Set<number>();
+  for (const name of blockFiles.files.disk.readDirectoryNow(blockFiles.directory)) {
+    const number = /^(\d{6,})\.(blk|idx)$/.exec(name)?.[1];
+    if (number !== undefined) numbers.add(Number(number));
   }
-  if (last === null) return false;
-  const firstBlock = store.list.blocks[0];
+  blockFiles.removeFiles([...numbers].filter((number) => number < nextBlock && !named.has(number)));
+}
+
+// ── without a checkpoint ───────────────────────────────────────────────────────────────────────────────────────────
+
+/** Reads every block file there is. */
+function* rebuildFromBlocks(store: FileStore): Generator<void> {
+  const { blockFiles } = store;
+  const blocks: MessageBlock[] = [];
+  let lastNumber = 0;
+  for (const number of blockNumbers(blockFiles)) {
+    lastNumber = number;
+    const block = scanBlock(store, number, blocks.at(-1)?.lastSequence ?? 0);
+    if (block !== null) blocks.push(block);
+    yield;
+  }
+  const first = blocks[0];
+  const last = blocks.at(-1);
   store.restoreHead({
     lsn: 0,
-    firstSequence: firstBlock?.firstSequence ?? 1,
-    lastSequence: last.lastSequence,
+    firstSequence: first?.firstSequence ?? store.firstSequence,
+    lastSequence: last?.lastSequence ?? store.lastSequence,
     lastTime: null,
     lost: 0,
-    nextBlockNumber: last.number + 1,
+    limits: null,
+    nextBlockNumber: lastNumber + 1,
     blocks: [],
   });
-  return true;
+  for (const block of blocks) store.restoreBlock(block);
+  store.restored();
 }
 
-function scanBlock(store: FileStore, blockFiles: BlockFiles, path: string, after: number): MessageBlock | null {
-  const { disk } = blockFiles.files;
-  const length = disk.statusNow(path)?.bytes ?? 0;
-  const bytes = readRangeNow(disk, path, 0, length);
-  const header = bytes === null || length < BLOCK_HEADER_BYTES ? null : decodeBlockHeader(bytes);
-  if (bytes === null || header === null || header.firstSequence <= after) return null;
-  const { block: number, firstSequence } = header;
-  const index: BlockIndex = indexOfRecords(bytes, firstSequence, length, store.subjects);
+function blockNumbers(blockFiles: BlockFiles): number[] {
+  const names = blockFiles.files.disk.readDirectoryNow(blockFiles.directory);
+  const numbers = names.flatMap((name) => /^(\d{6,})\.blk$/.exec(name)?.[1] ?? []);
+  return numbers.map(Number).sort((a, b) => a - b);
+}
+
+function scanBlock(store: FileStore, number: number, after: number): MessageBlock | null {
+  const { blockFiles } = store;
+  const bytes = readFileTolerantly(blockFiles.files.disk, blockFiles.path(number));
+  if (bytes === null || bytes.length < BLOCK_HEADER_BYTES) return null;
+  const header = decodeBlockHeader(bytes);
+  if (header === null || header.block !== number || header.firstSequence <= after) return null;
+  const { firstSequence } = header;
+  const index = indexOfRecords(bytes, firstSequence, bytes.length, store.subjects);
   if (index.slots === 0) return null;
-  const block = new MessageBlock(number, firstSequence, blockFiles.bytesOf(number, firstSequence, length));
+  const block = new MessageBlock(number, firstSequence, blockFiles.bytesOf(number, firstSequence, bytes.length));
   block.index = index;
   block.lastSequence = index.lastSequence;
+  block.isOpen = false;
+  block.bytes.closeTail();
+  store.replayBlock(index, bytes);
+  blockFiles.save(block);
   return block;
 }

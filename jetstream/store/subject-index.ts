@@ -127,6 +127,11 @@ export class SubjectIndex {
     this.inexact[subject] = (this.inexact[subject] as number) & ~FIRST_INEXACT;
   }
 
+  /** The first message was not found below this sequence. */
+  raiseFirst(subject: number, sequence: number): void {
+    if ((this.firsts[subject] as number) < sequence) this.firsts[subject] = sequence;
+  }
+
   /** Sequence of its last message; an upper bound unless `isLastExact`. */
   last(subject: number): number {
     return this.lasts[subject] as number;
@@ -141,9 +146,25 @@ export class SubjectIndex {
     this.inexact[subject] = (this.inexact[subject] as number) & ~LAST_INEXACT;
   }
 
+  /** The last message was not found above this sequence. */
+  lowerLast(subject: number, sequence: number): void {
+    if ((this.lasts[subject] as number) > sequence) this.lasts[subject] = sequence;
+  }
+
   text(subject: number): string {
     const start = this.starts[subject] as number;
     return this.arena.toString('latin1', start, start + (this.lengths[subject] as number));
+  }
+
+  /** Bytes of the subject. */
+  bytes(subject: number): number {
+    return this.lengths[subject] as number;
+  }
+
+  /** Copies the subject to `out[at]`; the offset behind it. */
+  copyTo(subject: number, out: Buffer, at: number): number {
+    const start = this.starts[subject] as number;
+    return at + this.arena.copy(out, at, start, start + (this.lengths[subject] as number));
   }
 
   /** Every message is gone; subjects keep their numbers. */

@@ -1,0 +1,97 @@
+/**
+ * What the limits of a stream remove: messages above a number or a size, oldest first, and the oldest of a subject that
+ * has too many. Limits are enforced after each message that becomes visible, so that the same messages go whatever came
+ * in one batch.
+ *
+ * A message can only be removed while its block's index is in memory. Enforcing stops where it is not, and goes on when it
+ * is called again; what it has not come to is remembered here.
+ */
+
+import { LOADING, type StoreLimits } from './store.ts';
+import type { SubjectIndex } from './subject-index.ts';
+
+const NO_SUBJECT = -1;
+
+/** What is limited: visible messages, and the ways to take some away. */
+export interface Retained {
+  readonly messages: number;
+  readonly bytes: number;
+  readonly firstSequence: number;
+  readonly lastSequence: number;
+  readonly subjects: SubjectIndex;
+  /** The first message of the subject, NONE or LOADING. */
+  firstOf(subject: number): number;
+  /** Removes a visible message; false when an index has to be loaded first. */
+  removeVisible(sequence: number): boolean;
+  /** `firstSequence` is the first message again; false when an index has to be loaded first. */
+  settleFirst(): boolean;
+}
+
+export class Retention {
+  limits: StoreLimits = { maxMessages: 0, maxBytes: 0, maxMessagesPerSubject: 0 };
+  private readonly store: Retained;
+  private maxMessages = Infinity;
+  private maxBytes = Infinity;
+  private maxPerSubject = Infinity;
+  /** This subject may have too many messages. */
+  private crowded = NO_SUBJECT;
+  /** Subjects from this number on have not been looked at since the limit changed. */
+  private reviewAt = Infinity;
+  private isOver = false;
+
+  constructor(store: Retained) {
+    this.store = store;
+  }
+
+  /** Takes over limits; `enforce` applies them. */
+  set(limits: StoreLimits): void {
+    this.limits = limits;
+    this.maxMessages = limits.maxMessages > 0 ? limits.maxMessages : Infinity;
+    this.maxBytes = limits.maxBytes > 0 ? limits.maxBytes : Infinity;
+    this.maxPerSubject = limits.maxMessagesPerSubject > 0 ? limits.maxMessagesPerSubject : Infinity;
+    this.reviewAt = this.maxPerSubject < Infinity ? 0 : Infinity;
+    this.isOver = true;
+  }
+
+  /** A message of the subject became visible; whether something has to go. */
+  added(subject: number): boolean {
+    const { store } = this;
+    if (store.subjects.count(subject) > this.maxPerSubject) this.crowded = subject;
+    else if (store.messages <= this.maxMessages && store.bytes <= this.maxBytes) return false;
+    this.isOver = true;
+    return true;
+  }
+
+  /** Removes what is too much; false when an index has to be loaded first. */
+  enforce(): boolean {
+    if (!this.isOver) return true;
+    if (this.crowded !== NO_SUBJECT && !this.thinOut(this.crowded)) return false;
+    this.crowded = NO_SUBJECT;
+    const { store } = this;
+    while (store.messages > 0 && (store.messages > this.maxMessages || store.bytes > this.maxBytes)) {
+      const { messages } = store;
+      if (!store.settleFirst() || !store.removeVisible(store.firstSequence)) return false;
+      // Nothing went: what is counted and not there is damaged.
+      if (store.messages === messages) break;
+    }
+    // After a change of limits nats-server looks at the whole first, too, and then at each subject.
+    for (; this.reviewAt < store.subjects.size; this.reviewAt++) if (!this.thinOut(this.reviewAt)) return false;
+    this.reviewAt = Infinity;
+    this.isOver = false;
+    return true;
+  }
+
+  private thinOut(subject: number): boolean {
+    const { store } = this;
+    while (store.subjects.count(subject) > this.maxPerSubject) {
+      const first = store.firstOf(subject);
+      if (first === LOADING) return false;
+      // Nothing: what there is of the subject is damaged, and doesn't count any more when that is found.
+      if (first <= 0) return true;
+      const { messages } = store;
+      if (!store.removeVisible(first)) return false;
+      if (store.messages === messages) return true;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,32 @@
+/** How large the files of a store become and how much memory it may take. A test makes them small. */
+
+import type { SegmentSizes } from './segment-pool.ts';
+
+export interface StoreSizes extends SegmentSizes {
+  /** A block is closed before it exceeds this. */
+  readonly blockBytesMax: number;
+  /** What an open block collects before it is written. */
+  readonly tailBytesMax: number;
+  /** What all open blocks together may collect; above it smaller tails are written too. */
+  readonly tailsBytesMax: number;
+  /** What is read from a block at once, at least. */
+  readonly readBytes: number;
+  /** What was read from blocks or written to them lately, kept in memory. */
+  readonly cacheBytesMax: number;
+  /** Indexes of closed blocks kept in memory. */
+  readonly indexBytesMax: number;
+}
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+export const STORE_SIZES: StoreSizes = {
+  segmentBytesMin: MIB,
+  segmentBytesMax: 64 * MIB,
+  blockBytesMax: 8 * MIB,
+  tailBytesMax: 256 * KIB,
+  tailsBytesMax: 16 * MIB,
+  readBytes: 256 * KIB,
+  cacheBytesMax: 8 * MIB,
+  indexBytesMax: 16 * MIB,
+};

@@ -1,0 +1,123 @@
+/**
+ * How the changes of one stream get into the commit log, and the steps that follow when they are durable.
+ *
+ *     message ─► frame with the record          large message ─► its block ─► frame with its place (`large-gate.ts`)
+ *     removal ─► frame ─► step behind the messages logged so far
+ */
+
+import { strict as assert } from 'node:assert';
+import { Buffer } from 'node:buffer';
+import type { Message } from '../../server/protocol/message.ts';
+import { Located } from './block-bytes.ts';
+import type { BlockIndex } from './block-index.ts';
+import type { CommitLog, LogParticipant } from './commit-log.ts';
+import { FrameKind } from './frame.ts';
+import { put32, put48 } from './integers.ts';
+import { type GatedMessage, type GateOwner, LargeGate } from './large-gate.ts';
+import type { MessageBlock } from './message-block.ts';
+import { RECORD_HEADER_BYTES } from './record.ts';
+import type { Removal, StepQueue } from './step-queue.ts';
+import type { Time } from './store.ts';
+import type { StoreFiles } from './store-files.ts';
+import { PLACE_HEAD_BYTES } from './stream-replay.ts';
+
+/** Records above this go to their block first. */
+const LARGE_BYTES = 32 * 1024;
+const SEQUENCE_BYTES = 6;
+const EMPTY = Buffer.alloc(0);
+
+export interface StreamLogContext {
+  readonly files: StoreFiles;
+  readonly log: CommitLog;
+}
+
+export class StreamLog implements GateOwner {
+  readonly gate: LargeGate;
+  private readonly context: StreamLogContext;
+  private readonly stream: LogParticipant & { readonly number: number };
+  private readonly steps: StepQueue;
+  /** The last message that has its frame in the log, and its time. */
+  private loggedSequence = 0;
+  private loggedTime: Time = { seconds: 0, nanoseconds: 0 };
+  private readonly located: Located = new Located(EMPTY);
+
+  constructor(context: StreamLogContext, stream: LogParticipant & { readonly number: number }, steps: StepQueue) {
+    this.context = context;
+    this.stream = stream;
+    this.steps = steps;
+    this.gate = new LargeGate(context.files, this);
+  }
+
+  /** Goes on behind this message. */
+  continueAt(sequence: number, time: Time): void {
+    this.loggedSequence = sequence;
+    this.loggedTime = time;
+  }
+
+  /** The message was appended to its block: logs it, or sees to it that it will be. */
+  append(message: Message, block: MessageBlock, sequence: number, bytes: number, time: Time): void {
+    if (bytes > LARGE_BYTES || this.gate.isShut) this.waitForBlock(message, block, sequence, bytes, time);
+    else {
+      const isLogged = this.logRecord(block, sequence, bytes, time);
+      assert(isLogged, 'a record just appended is in memory');
+    }
+    this.context.log.press(message.producer);
+  }
+
+  /** Logs that everything below the sequence goes, with what was appended before and is not in the log yet. */
+  purge(below: number): void {
+    if (this.gate.isShut && below > this.loggedSequence + 1) this.gate.whenOpen(() => this.remove('purge', below));
+    else this.remove('purge', below);
+  }
+
+  remove(kind: Removal, sequence: number): void {
+    const { log } = this.context;
+    const at = log.begin(SEQUENCE_BYTES);
+    put48(log.buffer, at, sequence);
+    const lsn = log.end(at + SEQUENCE_BYTES, FrameKind[kind], this.stream.number, this.stream);
+    const removal = { kind, sequence };
+    this.steps.push({ lsn, sequence: this.loggedSequence, time: this.loggedTime, removal, limits: null });
+  }
+
+  /** The frames so far lie below `lsn` and leave together. */
+  sealed(lsn: number): void {
+    this.steps.push({ lsn, sequence: this.loggedSequence, time: this.loggedTime, removal: null, limits: null });
+  }
+
+  /** Copies the record into a frame of the log; false when it is not in memory. */
+  private logRecord(block: MessageBlock, sequence: number, bytes: number, time: Time): boolean {
+    const { log } = this.context;
+    const { located } = this;
+    if (!block.bytes.locate((block.index as BlockIndex).offset(sequence), bytes, located)) return false;
+    const at = log.begin(bytes);
+    located.buffer.copy(log.buffer, at, located.at, located.at + bytes);
+    log.end(at + bytes, FrameKind.message, this.stream.number, this.stream);
+    this.continueAt(sequence, time);
+    return true;
+  }
+
+  /** The message gets its frame when its block, or that of a large one before it, is on the device. */
+  private waitForBlock(message: Message, block: MessageBlock, sequence: number, bytes: number, time: Time): void {
+    const { located } = this;
+    const offset = (block.index as BlockIndex).offset(sequence);
+    assert(block.bytes.locate(offset, bytes, located), 'a record just appended is in memory');
+    const headBytes = RECORD_HEADER_BYTES + message.subjectEnd - message.subjectStart + message.headerBytes;
+    const place = Buffer.allocUnsafe(PLACE_HEAD_BYTES + headBytes);
+    put32(place, 0, block.number);
+    put32(place, 4, offset);
+    located.buffer.copy(place, PLACE_HEAD_BYTES, located.at, located.at + headBytes);
+    this.gate.add({ block, sequence, time, isLarge: bytes > LARGE_BYTES, place });
+  }
+
+  logPlace({ place, sequence, time }: GatedMessage): void {
+    const { log } = this.context;
+    const at = log.begin(place.length);
+    place.copy(log.buffer, at);
+    log.end(at + place.length, FrameKind.largeMessage, this.stream.number, this.stream);
+    this.continueAt(sequence, time);
+  }
+
+  logWhole({ block, sequence, time }: GatedMessage): boolean {
+    return this.logRecord(block, sequence, block.recordBytes(sequence), time);
+  }
+}

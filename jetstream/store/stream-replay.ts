@@ -1,0 +1,93 @@
+/**
+ * Takes a stream's frames from the log at start, in their order: the same steps as when they were new.
+ *
+ *     frame of a large message: u32 block, u32 offset in it, then the head of its record with subject and header block
+ *
+ * Blocks are filled as they were before, so a large message stands where its frame says; it is not read. Should blocks be
+ * laid out otherwise, after damage, it is read from there and stored like any other.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { FileStore, StoreExtension } from './file-store.ts';
+import { FrameKind } from './frame.ts';
+import { get32, get48 } from './integers.ts';
+import { isRecordOf, RecordView } from './record.ts';
+import type { Removal } from './step-queue.ts';
+import type { Time } from './store.ts';
+import { readRangeTolerantly } from './tolerant-read.ts';
+
+/** What stands before the record's head in the frame of a large message. */
+export const PLACE_HEAD_BYTES = 8;
+const NO_TIME: Time = { seconds: 0, nanoseconds: 0 };
+
+export class StreamReplay {
+  private readonly store: FileStore;
+  private readonly extension: StoreExtension;
+  private readonly view: RecordView = new RecordView(Buffer.alloc(0));
+
+  constructor(store: FileStore, extension: StoreExtension) {
+    this.store = store;
+    this.extension = extension;
+  }
+
+  frame(kind: number, buffer: Buffer, start: number, end: number): void {
+    switch (kind) {
+      case FrameKind.message:
+        this.view.set(buffer, start);
+        if (this.isNew) this.whole(buffer, start, end);
+        break;
+      case FrameKind.largeMessage:
+        this.view.set(buffer, start + PLACE_HEAD_BYTES);
+        if (this.isNew) this.placed(get32(buffer, start), get32(buffer, start + 4));
+        break;
+      case FrameKind.remove:
+        this.removed('remove', get48(buffer, start));
+        break;
+      case FrameKind.lost:
+        this.removed('lost', get48(buffer, start));
+        break;
+      case FrameKind.purge:
+        this.removed('purge', get48(buffer, start));
+        break;
+      default:
+        throw new Error(`a frame of kind ${kind} does not belong to a stream`);
+    }
+  }
+
+  /** Frames may be read that are reflected already. */
+  private get isNew(): boolean {
+    return this.view.sequence > this.store.appendedSequence;
+  }
+
+  private whole(buffer: Buffer, start: number, end: number): void {
+    this.store.appendStored(buffer, start, end, this.view);
+    this.appeared();
+  }
+
+  private placed(block: number, offset: number): void {
+    const { store, view } = this;
+    if (store.appendPlaced(view, block, offset)) {
+      this.appeared();
+      return;
+    }
+    const { bytes, sequence } = view;
+    const { blockFiles } = store;
+    const record = readRangeTolerantly(blockFiles.files.disk, blockFiles.path(block), offset, bytes);
+    if (record?.length !== bytes || !isRecordOf(sequence, record, 0, bytes)) {
+      store.lost++;
+      return;
+    }
+    view.set(record, 0);
+    this.whole(record, 0, bytes);
+  }
+
+  private appeared(): void {
+    const { sequence, seconds, nanoseconds } = this.view;
+    this.store.takeNow({ lsn: 0, sequence, time: { seconds, nanoseconds }, removal: null, limits: null });
+    this.extension.replayed(this.view);
+  }
+
+  private removed(kind: Removal, sequence: number): void {
+    this.store.takeNow({ lsn: 0, sequence: 0, time: NO_TIME, removal: { kind, sequence }, limits: null });
+  }
+}

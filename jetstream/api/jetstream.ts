@@ -19,6 +19,7 @@ import { Consumer } from '../consumer/consumer.ts';
 import type { AssetKind, CatalogChange, CatalogEntry } from '../store/catalog.ts';
 import { FileStore } from '../store/file-store.ts';
 import { type AssetHost, Storage } from '../store/storage.ts';
+import type { BatchUse } from '../stream/batch-table.ts';
 import type { StreamConfig } from '../stream/stream-config.ts';
 import type { StorageUse, StreamHost } from '../stream/stream-host.ts';
 import { Stream } from '../stream/stream.ts';
@@ -49,6 +50,7 @@ export class JetStream implements AssetHost, StreamHost {
   readonly storeDirectory: string;
   readonly fileUse: StorageUse;
   readonly memoryUse: StorageUse;
+  readonly batchUse: BatchUse = { atomicBatches: 0, fastBatches: 0, stagedBytes: 0 };
   readonly maxBufferedBytes: number;
   readonly maxBufferedMessages: number;
   readonly accounts: ReadonlyMap<string, JetStreamAccount>;

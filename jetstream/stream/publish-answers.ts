@@ -4,12 +4,14 @@
  *
  *     {"stream":"S","domain":"D","seq":7}                          the message has sequence 7
  *     {"stream":"S","seq":7,"duplicate": true}                     it repeats the one with sequence 7
+ *     {"stream":"S","seq":9,"batch":"B","count":3}                 the batch ends with sequence 9
  *     {"error":{"code":…,"err_code":…,"description":…},"stream":"S","seq":0}
  */
 
 import { Buffer } from 'node:buffer';
 import type { Account } from '../../server/account/account.ts';
 import { encode } from '../../server/protocol/go-json.ts';
+import { quotedBytes } from '../../server/protocol/go-json-reader.ts';
 import { Message } from '../../server/protocol/message.ts';
 import { type ApiError, ApiErrors, errorJson } from '../errors.ts';
 import { type AnswerSender, PendingAcks } from './pending-acks.ts';
@@ -22,6 +24,8 @@ export class PublishAnswers implements AnswerSender {
   private readonly streamName: string;
   private readonly pending = new PendingAcks();
   private readonly message = new Message();
+  /** An acknowledgement's JSON up to the sequence. */
+  private readonly head: string;
   private readonly publishAck: PublishAck;
 
   /** `domain` empty: none. */
@@ -29,7 +33,8 @@ export class PublishAnswers implements AnswerSender {
     this.account = account;
     this.streamName = streamName;
     const fields = encode(domain === '' ? { stream: streamName } : { stream: streamName, domain });
-    this.publishAck = new PublishAck(`${fields.slice(0, -1)},"seq":`);
+    this.head = `${fields.slice(0, -1)},"seq":`;
+    this.publishAck = new PublishAck(this.head);
   }
 
   /** Acknowledges `message` under `sequence` when everything up to the sequence `gate` is visible. */
@@ -54,6 +59,12 @@ export class PublishAnswers implements AnswerSender {
 
   errorText(error: ApiError): string {
     return encode({ error: errorJson(error), stream: this.streamName, seq: 0 });
+  }
+
+  /** The acknowledgement of a batch with this id, `count` messages long, which ends with `sequence`. */
+  batchText(id: string, count: number, sequence: number, isDuplicate: boolean): string {
+    const duplicate = isDuplicate ? ',"duplicate": true' : '';
+    return `${this.head}${sequence}${duplicate},"batch":${quotedBytes(id)},"count":${count}}`;
   }
 
   /** Everything up to `sequence` is visible: what waited for that leaves. */

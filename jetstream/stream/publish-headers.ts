@@ -30,6 +30,10 @@ export class PublishHeaders {
   ttl: string | null = null;
   increment: string | null = null;
   batchId: string | null = null;
+  batchSequence: string | null = null;
+  /** Empty when the header is there without a value. */
+  batchCommit: string | null = null;
+  requiredLevel: string | null = null;
   schedule: string | null = null;
   scheduleNext: string | null = null;
   scheduler: string | null = null;
@@ -58,7 +62,7 @@ export class PublishHeaders {
     let from = colon + 1;
     const to = end > from && buffer[end - 1] === CR ? end - 1 : end;
     while (from < to && buffer[from] === SPACE) from++;
-    if (from < to) this[field] = buffer.toString('latin1', from, to);
+    if (from < to || field === 'batchCommit') this[field] = buffer.toString('latin1', from, to);
   }
 
   private clear(): void {
@@ -79,6 +83,9 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['Nats-TTL', 'ttl'],
   ['Nats-Incr', 'increment'],
   ['Nats-Batch-Id', 'batchId'],
+  ['Nats-Batch-Sequence', 'batchSequence'],
+  ['Nats-Batch-Commit', 'batchCommit'],
+  ['Nats-Required-Api-Level', 'requiredLevel'],
   ['Nats-Schedule', 'schedule'],
   ['Nats-Schedule-Next', 'scheduleNext'],
   ['Nats-Scheduler', 'scheduler'],

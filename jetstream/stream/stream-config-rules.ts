@@ -80,6 +80,7 @@ export function completeStreamConfig(
     completeSizes(draft, isPedantic) ??
     checkMaxAge(draft) ??
     completeDuplicateWindow(draft, limits, isPedantic) ??
+    checkBatches(draft) ??
     completeSubjects(draft) ??
     checkMaxBytes(draft, limits) ??
     completePlacement(draft) ??
@@ -150,6 +151,11 @@ function completeDuplicateWindow(draft: Draft, limits: StreamLimits, isPedantic:
     return invalid(`duplicates window can not be larger then server limit of ${limit}`);
   }
   return windowNs > 0 && windowNs < SHORTEST_NS ? invalid('duplicates window needs to be >= 100ms') : null;
+}
+
+/** Only whoever may be published to can have batches. */
+function checkBatches({ mirror, allowBatched }: Draft): ApiError | null {
+  return mirror !== null && allowBatched ? ApiErrors.mirrorWithBatchPublish : null;
 }
 
 /** A stream that nothing feeds listens to its own name. */

@@ -46,7 +46,7 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   allow_atomic: 'not yet',
   allow_msg_schedules: 'not yet',
   persist_mode: 'not yet',
-  allow_batched: 'not yet',
+  allow_batched: 'whole',
   metadata: 'whole',
 };
 

@@ -2,6 +2,7 @@
  * One stream: a sink for its subjects, the store behind it, and what waits until messages are durable.
  *
  *     message ─► PublishCheck ─► store.append ─► PublishAnswers     (at once)
+ *             └► FastBatches ─┘
  *     store: visible up to N ─► acknowledgements leave, consumers look, the age limit wakes up
  *
  * What a publisher is told, and what consumers see, is only what is durable.
@@ -20,7 +21,10 @@ import { MemoryStore } from '../store/memory-store.ts';
 import type { RecordView } from '../store/record.ts';
 import type { MessageStore, StoreListener, Time } from '../store/store.ts';
 import { AgeLimit } from './age-limit.ts';
+import type { BatchingStream } from './batching-stream.ts';
 import { DedupWindow } from './dedup-window.ts';
+import { hasFastBatchReply } from './fast-batch-reply.ts';
+import { FastBatches } from './fast-batches.ts';
 import { PublishAnswers } from './publish-answers.ts';
 import { PublishCheck } from './publish-check.ts';
 import { StreamClock } from './stream-clock.ts';
@@ -30,7 +34,7 @@ import type { StorageUse, StreamHost } from './stream-host.ts';
 const EXPIRE_IDS_PER_TURN = 1000;
 const EXPIRE_IDS_MS_MIN = 100;
 
-export class Stream implements Sink, StoreListener, StoreExtension {
+export class Stream implements Sink, StoreListener, StoreExtension, BatchingStream {
   readonly sinkKind: SinkKind = 'internal';
   readonly number: number;
   readonly account: Account;
@@ -40,11 +44,12 @@ export class Stream implements Sink, StoreListener, StoreExtension {
   /** Consumers: they hear what becomes visible and what goes. */
   readonly observers: Set<StoreListener> = new Set();
   config: StreamConfig;
+  readonly check: PublishCheck;
+  readonly answers: PublishAnswers;
 
   private readonly clock: StreamClock;
   private readonly dedup = new DedupWindow();
-  private readonly check: PublishCheck;
-  private readonly answers: PublishAnswers;
+  private readonly fastBatches: FastBatches;
   private readonly age: AgeLimit;
   private readonly use: StorageUse;
   private useBytes = 0;
@@ -68,6 +73,7 @@ export class Stream implements Sink, StoreListener, StoreExtension {
     this.check = new PublishCheck(this.store, this.dedup, () => host.io.clock.wallMs());
     this.age = new AgeLimit(host.io, this.store, 0);
     this.answers = new PublishAnswers(account, config.name, host.domain);
+    this.fastBatches = new FastBatches(this);
     if (this.store instanceof FileStore) {
       this.store.onReadError = (sequence, error) => this.readFailed(sequence, error);
     }
@@ -89,6 +95,7 @@ export class Stream implements Sink, StoreListener, StoreExtension {
 
   update(config: StreamConfig): void {
     this.config = config;
+    if (!config.allowBatched) this.fastBatches.clear();
     this.unsubscribeAll();
     this.subscribeAll();
     this.applyLimits();
@@ -98,6 +105,7 @@ export class Stream implements Sink, StoreListener, StoreExtension {
   stop(): void {
     this.isStopped = true;
     this.unsubscribeAll();
+    this.fastBatches.clear();
     this.age.stop();
     this.idTimer?.cancel();
   }
@@ -143,6 +151,7 @@ export class Stream implements Sink, StoreListener, StoreExtension {
     if (hasHeaders) headers.read(message.body, message.bodyStart, message.payloadStart);
     const intakeError = this.intakeError();
     if (intakeError !== null) this.refuse(message, intakeError);
+    else if (hasFastBatchReply(message)) this.fastBatches.take(message);
     else this.publish(message);
     return true;
   }
@@ -163,7 +172,7 @@ export class Stream implements Sink, StoreListener, StoreExtension {
     if (gate <= this.store.lastSequence) this.answers.release(gate);
   }
 
-  private append(message: Message): number {
+  append(message: Message): number {
     const time = this.clock.next();
     const sequence = this.store.append(message, time);
     this.check.stored(message, sequence, timeMs(time), this.config.duplicateWindowNs !== 0);
@@ -171,7 +180,8 @@ export class Stream implements Sink, StoreListener, StoreExtension {
     return sequence;
   }
 
-  private answer(message: Message, text: string): void {
+  answer(message: Message, text: string): void {
+    if (!message.hasReply) return;
     const gate = this.store.appendedSequence;
     this.answers.answer(message, gate, text);
     if (gate <= this.store.lastSequence) this.answers.release(gate);

@@ -4,4 +4,4 @@
 export const NATS_VERSION = '2.15.2';
 export const PETIOLE_VERSION = '0.1.0';
 /** The level of the JetStream API; it grows with the features. */
-export const API_LEVEL = 0;
+export const API_LEVEL = 4;

@@ -181,7 +181,7 @@ function answerOfPetiole(body: string, circumstances: Circumstances): Answer {
   if (isApiError(config)) return { error: `${config.code} ${config.errCode} ${config.description}` };
   // Only in the level of its API may petiole differ.
   const text = encode(consumerConfigJson(config, 'full'));
-  return { config: text.replace('"_nats.level":"0"', '"_nats.level":"5"') };
+  return { config: text.replace('"_nats.level":"4"', '"_nats.level":"5"') };
 }
 
 function notYet(field: string): ApiError {

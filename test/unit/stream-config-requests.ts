@@ -636,7 +636,12 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     '10052 persist_mode not supported by petiole yet',
     { petioleOnly: true },
   ],
-  ['batches', f({ allow_batched: true }), '10052 allow_batched not supported by petiole yet', { petioleOnly: true }],
+  ['fast batches', f({ allow_batched: true }), { allow_batched: true, metadata: { '_nats.req.level': '4' } }],
+  [
+    'fast batches of a mirror',
+    f({ mirror: { name: 'X' }, allow_batched: true }),
+    '10209 stream mirrors can not also use batch publishing',
+  ],
   // lenient server
   ['lenient: an unknown field', f({ foo: 1, max_msgs: 5 }), { max_msgs: 5 }, { server: 'lenient' }],
   ['lenient: a body cut off', '{"name":"S"', '10025 invalid JSON: unexpected end of JSON input', { server: 'lenient' }],

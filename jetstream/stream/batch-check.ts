@@ -1,0 +1,94 @@
+/**
+ * Whether the messages of a batch may be stored, each as if those before it were stored already, though nothing is: the
+ * checks that nats-server makes for batches, in its order, which is not that of other messages.
+ *
+ * An atomic batch is checked when it is committed, and with it what only a batch can do wrong: an id twice, an expected
+ * sequence that the batch itself makes impossible. A message of a fast batch is checked when it comes, alone.
+ */
+
+import type { Message } from '../../server/protocol/message.ts';
+import { type ApiError, ApiErrors } from '../errors.ts';
+import type { MessageStore } from '../store/store.ts';
+import { type PublishCheck, sequenceOf } from './publish-check.ts';
+import { incrementRefusal, rollupRefusal, scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
+import type { StreamConfig } from './stream-config.ts';
+
+export class BatchCheck {
+  /** The sequence of the stored message that the refused one repeats; 0: it was refused for something else. */
+  duplicateOf = 0;
+  private readonly check: PublishCheck;
+  private readonly store: MessageStore;
+  /** Of the atomic batch: messages that were checked, and the bytes that they will count, their ids and subjects. */
+  private messages = 0;
+  private bytes = 0;
+  private readonly messageIds = new Set<string>();
+  private readonly subjects = new Set<string>();
+
+  constructor(check: PublishCheck, store: MessageStore) {
+    this.check = check;
+    this.store = store;
+  }
+
+  /** The next message of the one atomic batch that this is for. Its headers, if there are any, have been read. */
+  next(message: Message, config: StreamConfig): ApiError | null {
+    const error = this.alone(message, config);
+    if (error !== null) return error;
+    this.messages++;
+    this.bytes += this.store.countedBytes(message);
+    this.subjects.add(message.subjectText());
+    const messageId = message.payloadStart > message.bodyStart ? this.check.headers.messageId : null;
+    if (messageId !== null) this.messageIds.add(messageId);
+    return null;
+  }
+
+  /** A message of which nothing is remembered. Its headers, if there are any, have been read. */
+  alone(message: Message, config: StreamConfig): ApiError | null {
+    this.duplicateOf = 0;
+    if (message.payloadStart > message.bodyStart) {
+      const error = this.check.checkHeaderSize(message) ?? this.checkHeaders(message, config);
+      if (error !== null) return error;
+    }
+    return config.discard === 'new' ? this.check.checkRoom(message, config, this.messages, this.bytes) : null;
+  }
+
+  private checkHeaders(message: Message, config: StreamConfig): ApiError | null {
+    const { headers } = this.check;
+    return (
+      incrementRefusal(headers) ??
+      this.check.checkExpectedStream(config) ??
+      (headers.ttl === null ? null : ApiErrors.messageTtlDisabled) ??
+      this.checkMessageId(config) ??
+      sourceRefusal(headers) ??
+      this.checkExpectedSequence() ??
+      this.checkExpectedSubjectSequence(message) ??
+      scheduleRefusal(headers, message) ??
+      rollupRefusal(headers)
+    );
+  }
+
+  private checkMessageId(config: StreamConfig): ApiError | null {
+    const { messageId } = this.check.headers;
+    if (messageId === null) return null;
+    if (this.messageIds.has(messageId)) return ApiErrors.atomicPublishContainsDuplicateMessage;
+    this.duplicateOf = this.check.repeated(config);
+    return this.duplicateOf > 0 ? ApiErrors.atomicPublishContainsDuplicateMessage : null;
+  }
+
+  /** Only the first message of a batch can know the last sequence of the stream. */
+  private checkExpectedSequence(): ApiError | null {
+    const { expectedLastSequence } = this.check.headers;
+    if (expectedLastSequence === null) return null;
+    const last = this.store.appendedSequence + this.messages;
+    if (last !== sequenceOf(expectedLastSequence)) return ApiErrors.wrongLastSequence(last);
+    return this.messages > 0 ? ApiErrors.wrongLastSequenceConstant : null;
+  }
+
+  private checkExpectedSubjectSequence(message: Message): ApiError | null {
+    const { expectedLastSubjectSequence, expectedLastSubjectSequenceSubject } = this.check.headers;
+    const isWritten = (): boolean => this.subjects.has(expectedLastSubjectSequenceSubject ?? message.subjectText());
+    if (expectedLastSubjectSequence !== null && this.subjects.size > 0 && isWritten()) {
+      return ApiErrors.wrongLastSequenceConstant;
+    }
+    return this.check.checkExpectedSubjectSequence(message);
+  }
+}

@@ -1,0 +1,34 @@
+/** Changes to the header block of a message in a batch. They are rare, so each makes a copy of the message. */
+
+import { Buffer } from 'node:buffer';
+import { Message } from '../../server/protocol/message.ts';
+
+const VERSION_LINE = 'NATS/1.0\r\n';
+const CRLF = '\r\n';
+
+/** A copy of the message without any line of this header; without a header block when nothing else was in it. */
+export function withoutHeader(message: Message, name: string): Message {
+  const [, ...lines] = headerLines(message);
+  const kept = lines.filter((line) => !line.startsWith(`${name}:`));
+  return withBlock(message, kept.length === 0 ? '' : `${VERSION_LINE}${kept.join(CRLF)}${CRLF}${CRLF}`);
+}
+
+/** A copy of the message, which has a header block, with this line at its end. */
+export function withHeader(message: Message, line: string): Message {
+  return withBlock(message, `${[...headerLines(message), line].join(CRLF)}${CRLF}${CRLF}`);
+}
+
+function headerLines(message: Message): string[] {
+  return message.body.toString('latin1', message.bodyStart, message.payloadStart).split(CRLF).slice(0, -2);
+}
+
+function withBlock(message: Message, block: string): Message {
+  const headers = Buffer.from(block, 'latin1');
+  const body = Buffer.concat([headers, message.body.subarray(message.payloadStart, message.bodyEnd)]);
+  const changed = new Message();
+  changed.setSubject(message.subject, message.subjectStart, message.subjectEnd);
+  changed.setReply(message.reply, message.replyStart, message.replyEnd);
+  changed.setBody(body, 0, headers.length, body.length);
+  changed.producer = message.producer;
+  return changed;
+}

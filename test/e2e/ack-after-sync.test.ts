@@ -16,7 +16,7 @@ import type { Target } from '../helpers/targets.ts';
 import { temporaryDirectory } from '../helpers/temporary-directory.ts';
 import { builtPetiole, builtVariant } from './built-binary.ts';
 import { startGateway } from './gateway.ts';
-import { markedPayload } from './marked-payload.ts';
+import { markedPayload } from './marked-message.ts';
 import { straceAbsence, underStrace } from './strace.ts';
 import { AUDITED_CALLS, auditSyncs } from './sync-audit.ts';
 import { readSystemCalls } from './system-calls.ts';
@@ -47,7 +47,8 @@ describeUnless(straceAbsence(), 'an acknowledgement', () => {
     const { acknowledged, early } = auditSyncs(calls, sequences);
     expect(acknowledged).toHaveLength(acknowledgements);
     expect(new Set(acknowledged)).toEqual(new Set(sequences.values()));
-    expect(early).toEqual([]);
+    // A failure need not show all.
+    expect(early.slice(0, 10)).toEqual([]);
 
     // The audit looks at both syncs of a large message.
     const withoutBlockSyncs = calls.filter(({ name, file }) => name !== 'fdatasync' || !file.endsWith('.blk'));

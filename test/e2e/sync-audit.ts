@@ -1,16 +1,15 @@
 /**
  * Whether acknowledgements came after the sync that they promise. A message is on the device when one of these is so:
  *
- *     its record stands in a write to the commit log, through a descriptor that was opened with O_DSYNC, that returned
- *     its record stands in a write to a block; a sync of this block that began after that returned; and a write as
- *     above, that began after that, names the record's place
+ *     its record, which has its id and its payload, stands in a write to the commit log that was synced
+ *     its payload stands in a write to a block that was synced, and its id, with the place of the record, in a write to
+ *     the commit log that began after that and was synced
  *
- * A write through any other descriptor counts from the return of a sync of the same file that began after it. An
- * acknowledgement leaves when the write to the socket begins that holds its last byte.
+ * A write is synced when it returns, if its descriptor was opened with O_DSYNC, and otherwise when a sync of the same
+ * file returns that began after the write had returned. An acknowledgement leaves when the write to the socket begins
+ * that holds its last byte. All times are numbers of events of the trace.
  */
-import { frameAt, FrameKind, frameKind, FRAME_HEADER_BYTES } from '../../jetstream/store/frame.ts';
-import { get48 } from '../../jetstream/store/integers.ts';
-import { markedNumbers } from './marked-payload.ts';
+import { idNumbers, payloadNumbers } from './marked-message.ts';
 import { writtenBytes } from './system-calls.ts';
 import type { SystemCall } from './system-calls.ts';
 
@@ -21,82 +20,63 @@ export interface SyncFindings {
   readonly early: readonly number[];
 }
 
-const ACKNOWLEDGEMENT = /\{"stream":"\w+","seq":(\d+)(?:,"duplicate":true)?\}\r\n/g;
+/** Of messages and of repetitions. */
+const ACKNOWLEDGEMENT = /\{"stream":"\w+", ?"seq":(\d+)[^{}]*\}\r\n/g;
 const SEGMENT = /\/log\/\d+\.seg$/;
 const BLOCK = /\.blk$/;
 const FILE_WRITES = new Set(['pwrite64', 'pwritev', 'pwritev2', 'write', 'writev']);
 const SOCKET_WRITES = new Set(['write', 'writev', 'sendto', 'sendmsg', 'sendmmsg']);
 const SYNCS = new Set(['fsync', 'fdatasync']);
-/** In the body of a frame that names the place of a record. */
-const PLACE_SEQUENCE_AT = 12;
 
 /** The calls without which nothing can be said; another way to write shows as acknowledgements that were not seen. */
 export const AUDITED_CALLS: readonly string[] = ['openat', ...new Set([...FILE_WRITES, ...SOCKET_WRITES]), ...SYNCS];
 
-/** What the calls of a server tell about its acknowledgements; `sequences` are those of the marked payloads by number. */
+/** What the calls of a server tell about its acknowledgements; `sequences` are those of the marked messages by number. */
 export function auditSyncs(calls: readonly SystemCall[], sequences: ReadonlyMap<number, number>): SyncFindings {
-  const onDevice = new DeviceTimes(calls, sequences);
+  const times = deviceTimes(calls);
+  const numbers = new Map(Array.from(sequences, ([number, sequence]) => [sequence, number]));
   const acknowledged: number[] = [];
   const early: number[] = [];
   for (const { sequence, leftAt } of acknowledgements(calls)) {
     acknowledged.push(sequence);
-    if (onDevice.of(sequence) > leftAt) early.push(sequence);
+    const time = times.get(numbers.get(sequence) ?? -1) ?? Infinity;
+    if (time > leftAt) early.push(sequence);
   }
   return { acknowledged, early };
 }
 
-/** When the messages were on the device; by sequence, in events. */
-class DeviceTimes {
-  readonly #times = new Map<number, number>();
-  readonly #inBlock = new Map<number, number>();
-  readonly #syncs: readonly SystemCall[];
-
-  constructor(calls: readonly SystemCall[], sequences: ReadonlyMap<number, number>) {
-    this.#syncs = calls.filter(({ name, result }) => SYNCS.has(name) && result === 0);
-    const isSynced = new Map<number, boolean>();
-    for (const call of calls) {
-      if (call.name === 'openat' && call.result >= 0) isSynced.set(call.result, /\bO_D?SYNC\b/.test(call.args));
-      if (!FILE_WRITES.has(call.name) || call.result <= 0) continue;
-      if (!SEGMENT.test(call.file) && !BLOCK.test(call.file)) continue;
-      const time = isSynced.get(call.descriptor) === true ? call.returnedAt : this.#syncedAt(call);
-      const bytes = writtenBytes(call);
-      const written = markedNumbers(bytes).map((number) => sequences.get(number) ?? -1);
-      if (BLOCK.test(call.file)) note(this.#inBlock, written, time);
-      else note(this.#times, [...written, ...this.#placed(bytes, call.beganAt)], time);
-    }
+/** When the messages were on the device, by their numbers. */
+function deviceTimes(calls: readonly SystemCall[]): ReadonlyMap<number, number> {
+  const times = new Map<number, number>();
+  const inBlock = new Map<number, number>();
+  const syncs = calls.filter(({ name, result }) => SYNCS.has(name) && result === 0);
+  /** Whether the descriptor's writes are synced when they return. */
+  const isSynced = new Map<number, boolean>();
+  for (const call of calls) {
+    if (call.name === 'openat' && call.result >= 0) isSynced.set(call.result, /\bO_D?SYNC\b/.test(call.args));
+    if (!FILE_WRITES.has(call.name) || call.result <= 0) continue;
+    const time = isSynced.get(call.descriptor) === true ? call.returnedAt : syncedAt(call, syncs);
+    if (BLOCK.test(call.file)) note(inBlock, payloadNumbers(writtenBytes(call)), time);
+    if (SEGMENT.test(call.file)) note(times, loggedNumbers(call, inBlock), time);
   }
-
-  of(sequence: number): number {
-    return this.#times.get(sequence) ?? Infinity;
-  }
-
-  /** The sequences whose places are named in this write to the log and whose records were on the device before it. */
-  #placed(bytes: Buffer, beganAt: number): readonly number[] {
-    return placedSequences(bytes).filter((sequence) => (this.#inBlock.get(sequence) ?? Infinity) < beganAt);
-  }
-
-  #syncedAt(write: SystemCall): number {
-    const syncs = this.#syncs.filter(({ file, beganAt }) => file === write.file && beganAt > write.returnedAt);
-    return Math.min(...syncs.map(({ returnedAt }) => returnedAt));
-  }
+  return times;
 }
 
-/** The first time counts: a record is not taken away again. */
-function note(times: Map<number, number>, sequences: readonly number[], time: number): void {
-  for (const sequence of sequences) times.set(sequence, Math.min(time, times.get(sequence) ?? Infinity));
+/** The messages that are complete with this write to the log. */
+function loggedNumbers(write: SystemCall, inBlock: ReadonlyMap<number, number>): readonly number[] {
+  const bytes = writtenBytes(write);
+  const whole = new Set(payloadNumbers(bytes));
+  return idNumbers(bytes).filter((number) => whole.has(number) || (inBlock.get(number) ?? Infinity) < write.beganAt);
 }
 
-/** The sequences of the records whose place a batch of frames names. */
-function placedSequences(bytes: Buffer): readonly number[] {
-  const sequences: number[] = [];
-  for (let at = 0, length = 0; at < bytes.length; at += length) {
-    length = bytes.length - at < FRAME_HEADER_BYTES ? 0 : frameAt(bytes, at, bytes.length, get48(bytes, at + 4));
-    // The header of a segment, or zeros that prepare it.
-    if (length === 0) return sequences;
-    if (frameKind(bytes, at) !== FrameKind.largeMessage) continue;
-    sequences.push(get48(bytes, at + FRAME_HEADER_BYTES + PLACE_SEQUENCE_AT));
-  }
-  return sequences;
+function syncedAt(write: SystemCall, syncs: readonly SystemCall[]): number {
+  const later = syncs.filter(({ file, beganAt }) => file === write.file && beganAt > write.returnedAt);
+  return Math.min(...later.map(({ returnedAt }) => returnedAt));
+}
+
+/** The first time counts: a message is not taken away again. */
+function note(times: Map<number, number>, numbers: readonly number[], time: number): void {
+  for (const number of numbers) times.set(number, Math.min(time, times.get(number) ?? Infinity));
 }
 
 /** The acknowledgements that left on any socket. They may be cut between two writes: a socket's bytes are put together. */

@@ -76,6 +76,11 @@ export class Gateway {
     await this.#end('SIGTERM');
   }
 
+  /** Kills it if it is there still, in whatever state. */
+  async clear(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
   async #end(signal: NodeJS.Signals): Promise<void> {
     const server = this.#server;
     if (server === null) return;
@@ -95,9 +100,7 @@ export class Gateway {
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {
   const gateway = new Gateway(options);
   onTestFailed(() => console.error(`the gateway's log:\n${gateway.log}`));
-  onTestFinished(async () => {
-    if (gateway.isUp) await gateway.kill();
-  });
+  onTestFinished(() => gateway.clear());
   await gateway.start();
   return gateway;
 }

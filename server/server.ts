@@ -13,6 +13,7 @@ import { Authenticator } from './auth/authenticator.ts';
 import { nodeHash, serverId } from './auth/server-identity.ts';
 import { parseDecimal, splitHostPort } from './config/host-port.ts';
 import type { ServerOptions } from './config/options.ts';
+import { AcceptFailures } from './connection/accept-failures.ts';
 import { ClientConnection } from './connection/client-connection.ts';
 import { ClosedConnections } from './connection/closed-connections.ts';
 import type { Connection } from './connection/connection.ts';
@@ -56,7 +57,7 @@ export class Server implements ConnectionHost, MonitorSource {
   readonly outbound: Outbound;
   readonly wheel: DeadlineWheel;
   readonly limits: ConnectionLimits;
-  readonly firstLines: FirstLines<ClientConnection> = new FirstLines();
+  readonly firstLines: FirstLines = new FirstLines();
   readonly inbound: Message = new Message();
   readonly headersSupported: boolean;
   readonly globalAccount: Account;
@@ -239,6 +240,7 @@ export class Server implements ConnectionHost, MonitorSource {
 
   private listen(done: (error: StartError | null) => void): void {
     const { host, port } = this.options;
+    const failures = new AcceptFailures(this.log, this.io.clock);
     this.listener = this.io.network.listen(
       { host, port },
       {
@@ -249,16 +251,15 @@ export class Server implements ConnectionHost, MonitorSource {
           done(null);
         },
         accepted: (socket) => this.accept(socket),
-        failed: (error) => this.listenFailed(error, done),
+        failed: (error) => {
+          if (this.clientAddress === null) this.listenFailed(error, done);
+          else failures.note(error);
+        },
       },
     );
   }
 
   private listenFailed(error: IoError, done: (error: StartError | null) => void): void {
-    if (this.clientAddress !== null) {
-      this.log.error(`Error accepting a client connection: ${error.message}`);
-      return;
-    }
     const reason = listenFailure(this.options, error);
     done(new StartError(`Error listening on port: ${hostPort(this.options)}, ${JSON.stringify(reason)}`, error));
   }

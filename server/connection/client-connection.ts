@@ -8,7 +8,7 @@
  * has to be checked for is worked out beforehand into a few fields, so that the usual message pays for nothing.
  *
  * A client that has not said who it is gets as little as possible: the parser and all the rest are made when its first
- * line is whole. Until then what it sent is kept as text (`first-lines.ts`), and looked at by a parser that is dropped
+ * line is whole. Until then what it sent is kept elsewhere (`first-lines.ts`), and looked at by a parser that is dropped
  * again.
  */
 
@@ -32,7 +32,7 @@ import { isSubscribableSubject, isValidLiteralSubjectBytes, tokenCount } from '.
 import { Subscription } from '../subject/subscription.ts';
 import { ClientReceiver } from './client-receiver.ts';
 import type { ConnectionHost, Identity } from './connection-host.ts';
-import { LINE_BYTES_MAX, type FirstLineOwner } from './first-lines.ts';
+import { FIRST_LINE_BYTES_MAX, type FirstLineOwner, FirstLineProbe, NOWHERE } from './first-lines.ts';
 import { Keepalive } from './keepalive.ts';
 import { isReservedAsReply, isReservedToPublish } from './reserved-subjects.ts';
 
@@ -53,6 +53,7 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
   user = '';
   awaitsConnect: boolean;
   holdCount = 0;
+  firstLineAt: number = NOWHERE;
 
   private parser: ClientParser | null = null;
   private permissions: Permissions | null = null;
@@ -111,20 +112,22 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
     parser.bytesIn = 0;
   }
 
-  /** Puts what is held of the first line in front of these bytes, and holds it again while it is not whole. */
+  /** Puts what is kept of the first line in front of these bytes, and keeps it while it is not whole. */
   private receivedFirst(buffer: Buffer, start: number, end: number): void {
-    const { firstLines } = this.host;
-    const held = firstLines.of(this);
-    const from = start - held.length;
-    buffer.write(held, from, 'latin1');
+    const { firstLines, limits, inbound } = this.host;
+    const from = firstLines.putInFront(this, buffer, start);
     const lf = buffer.indexOf(LF, start);
-    const isWhole = (lf >= 0 && lf < end) || end - from > LINE_BYTES_MAX;
-    if (isWhole) firstLines.drop(this);
-    // Also of half a line the parser can say that it will never do.
+    const isWhole = (lf >= 0 && lf < end) || end - from > FIRST_LINE_BYTES_MAX;
+    if (!isWhole) {
+      new FirstLineProbe(this, limits, inbound).look(buffer, from, end);
+      if (this.isClosed) return;
+      if (this.awaitsConnect) {
+        firstLines.keep(this, buffer, from, end);
+        return;
+      }
+    }
+    firstLines.drop(this);
     this.parse(this.makeParser(), buffer, from, end);
-    if (isWhole || this.state !== 'open' || !this.awaitsConnect) return;
-    this.parser = null;
-    firstLines.hold(this, buffer.toString('latin1', from, end));
   }
 
   private makeParser(): ClientParser {

@@ -10,7 +10,7 @@ import type { Message } from '../protocol/message.ts';
 import type { Permissions } from '../account/permissions.ts';
 import type { Connection } from './connection.ts';
 import type { DeadlineWheel } from './deadline-wheel.ts';
-import type { FirstLineOwner, FirstLines } from './first-lines.ts';
+import type { FirstLines } from './first-lines.ts';
 import type { Outbound } from './outbound.ts';
 
 /** Limits of connections; changed in place when the configuration is reloaded. */
@@ -42,7 +42,7 @@ export interface ConnectionHost {
   readonly outbound: Outbound;
   readonly wheel: DeadlineWheel;
   readonly limits: ConnectionLimits;
-  readonly firstLines: FirstLines<FirstLineOwner>;
+  readonly firstLines: FirstLines;
   /** The message that client parsers fill, one at a time. */
   readonly inbound: Message;
   readonly headersSupported: boolean;

@@ -1,20 +1,30 @@
 /** What is kept of lines that are not whole, and who has to go when it is too much. */
 import { describe, expect, it } from 'vitest';
-import { FirstLines } from '../../server/connection/first-lines.ts';
+import { type FirstLineOwner, FirstLines, NOWHERE } from '../../server/connection/first-lines.ts';
 
-class Dripping {
-  readonly name: string;
-  readonly lines: FirstLines<Dripping>;
+const AT = 1000;
+
+class Client implements FirstLineOwner {
+  firstLineAt = NOWHERE;
   isGivenUp = false;
+  readonly name: string;
+  private readonly lines: FirstLines;
 
-  constructor(name: string, lines: FirstLines<Dripping>) {
-    this.name = name;
+  constructor(lines: FirstLines, name: string) {
     this.lines = lines;
+    this.name = name;
   }
 
-  /** As a connection does: what was held, and more. */
-  send(bytes: number): void {
-    this.lines.hold(this, this.lines.of(this) + this.name.repeat(bytes));
+  /** As a connection does: what was kept, and more. */
+  send(text: string): void {
+    const buffer = Buffer.alloc(AT + text.length, '-');
+    buffer.write(text, AT);
+    this.lines.keep(this, buffer, this.lines.putInFront(this, buffer, AT), buffer.length);
+  }
+
+  get kept(): string {
+    const buffer = Buffer.alloc(AT);
+    return buffer.toString('latin1', this.lines.putInFront(this, buffer, AT), AT);
   }
 
   firstLineGivenUp(): void {
@@ -25,43 +35,52 @@ class Dripping {
 }
 
 describe('first lines', () => {
-  it('are held and dropped, and counted', () => {
-    const lines = new FirstLines<Dripping>(100);
-    const a = new Dripping('a', lines);
-    const b = new Dripping('b', lines);
-    for (let i = 0; i < 5; i++) {
-      a.send(3);
-      b.send(2);
+  it('are kept as they come, also when they outgrow their place, and dropped', () => {
+    const lines = new FirstLines([
+      [4, 3],
+      [16, 3],
+      [64, 3],
+    ]);
+    const clients = ['a', 'b', 'c'].map((name) => new Client(lines, name));
+    let expected = '';
+    for (let i = 0; i < 40; i++) {
+      expected += String(i % 10);
+      for (const each of clients) each.send(i === 0 ? each.name : String(i % 10));
+      expect(clients.map(({ kept }) => kept)).toEqual(clients.map(({ name }) => name + expected.slice(1)));
+      expect(lines.count).toBe(3);
     }
-    expect([lines.of(a), lines.of(b), lines.heldBytes]).toEqual(['a'.repeat(15), 'b'.repeat(10), 25]);
-    lines.drop(a);
-    lines.drop(a);
-    expect([lines.of(a), lines.of(b), lines.heldBytes]).toEqual(['', 'b'.repeat(10), 10]);
-    lines.drop(b);
-    expect(lines.heldBytes).toBe(0);
-    expect(lines.givenUp).toBe(0);
+    for (const each of clients) {
+      lines.drop(each);
+      lines.drop(each);
+    }
+    expect(clients.map(({ kept }) => kept)).toEqual(['', '', '']);
+    expect([lines.count, lines.givenUp]).toEqual([0, 0]);
   });
 
-  it('are given up, the earliest first, when they are too long together', () => {
-    const lines = new FirstLines<Dripping>(100);
-    const all = Array.from({ length: 10 }, (_, i) => new Dripping(String(i), lines));
-    for (const each of all) each.send(10);
+  it('are given up in turn when their shelf is full', () => {
+    const lines = new FirstLines([
+      [4, 4],
+      [8, 2],
+    ]);
+    const clients = Array.from('abcdefgh', (name) => new Client(lines, name));
+    const [a, b, c, d, e, f, g, h] = clients as [Client, Client, Client, Client, Client, Client, Client, Client];
+    const gone = (): string => clients.map(({ isGivenUp, name }) => (isGivenUp ? name : '')).join('');
+    for (const each of [a, b, c, d]) each.send(each.name);
     // Sending more does not make a line a later one.
-    all[0]?.send(0);
-    expect(lines.heldBytes).toBe(100);
-    all[5]?.send(1);
-    expect(all.map(({ isGivenUp }) => isGivenUp).indexOf(true)).toBe(0);
-    expect(lines.heldBytes).toBe(91);
-    all[6]?.send(25);
-    expect(all.filter(({ isGivenUp }) => isGivenUp).map(({ name }) => name)).toEqual(['0', '1', '2']);
-    expect(lines.heldBytes).toBe(96);
-    expect(lines.givenUp).toBe(3);
-  });
-
-  it('leave nothing of one that is too long by itself', () => {
-    const lines = new FirstLines<Dripping>(100);
-    const a = new Dripping('a', lines);
-    a.send(101);
-    expect([a.isGivenUp, lines.of(a), lines.heldBytes]).toEqual([true, '', 0]);
+    a.send('a');
+    expect(gone()).toBe('');
+    e.send('e');
+    expect(gone()).toBe('a');
+    lines.drop(c);
+    f.send('f');
+    expect(gone()).toBe('a');
+    g.send('g');
+    expect(gone()).toBe('ad');
+    for (const each of [b, e, f]) each.send('12345');
+    expect(gone()).toBe('abd');
+    expect([e.kept, f.kept, g.kept]).toEqual(['e12345', 'f12345', 'g']);
+    h.send('h2345');
+    expect(gone()).toBe('abde');
+    expect([lines.count, lines.givenUp]).toEqual([3, 4]);
   });
 });

@@ -1,9 +1,9 @@
 /**
  * The commit log: the one place where durability happens. Everything that must survive is appended as a frame; what was
  * appended in one turn, by all streams and consumers, leaves in one synced write. One write is in flight, and what
- * arrives meanwhile forms the next.
+ * arrives meanwhile, in however many turns, forms the next.
  *
- *     begin/end ─► open batch ─end of turn─► sealed batches ─one at a time─► segment ─► durable(lsn) to all who took part
+ *     begin/end ─► open batch ─end of turn, nothing in flight─► sealed batch ─► segment ─► durable(lsn) to all who took part
  *
  * Log positions (LSN) count bytes of frames since the store was made; they never jump, whatever segments the frames lie
  * in. Before a batch's participants hear anything, the next write is on its way; all of them have heard of one batch
@@ -99,7 +99,6 @@ export class CommitLog {
   private isClosed = false;
   private readonly endTurn = (): void => {
     this.turnScheduled = false;
-    this.sealOpen();
     this.advance();
   };
 
@@ -217,6 +216,8 @@ export class CommitLog {
   /** Starts the next write if none is in flight. */
   private advance(): void {
     while (this.writing === null && !this.taking && !this.telling && !this.isClosed) {
+      // What arrives while a write is in flight forms one batch, however many turns that takes.
+      if (this.sealed.length === 0 && !this.turnScheduled) this.sealOpen();
       const batch = this.sealed[0];
       if (batch === undefined) {
         this.finishDraining();

@@ -3,7 +3,7 @@
  * appended in one turn, by all streams and consumers, leaves in one synced write. One write is in flight, and what
  * arrives meanwhile, in however many turns, forms the next.
  *
- *     begin/end ─► open batch ─end of turn, nothing in flight─► sealed batch ─► segment ─► durable(lsn) to all who took part
+ *     begin/end ─► open batch ─end of turn, no write in flight─► sealed batch ─► segment ─► durable(lsn) to participants
  *
  * Log positions (LSN) count bytes of frames since the store was made; they never jump, whatever segments the frames lie
  * in. Before a batch's participants hear anything, the next write is on its way; all of them have heard of one batch

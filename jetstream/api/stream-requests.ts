@@ -142,13 +142,15 @@ const describeStream: ApiHandler = (context, request) => {
   const matching = subjectsFilter === '' ? null : subjectCounts(entry.stream, subjectsFilter);
   const page = matching?.slice(paged.offset, paged.offset + SUBJECTS_LIMIT);
   const details = {
-    subjects: page === undefined ? undefined : Object.fromEntries(page),
+    subjects: page === undefined || page.length === 0 ? undefined : Object.fromEntries(page),
     deleted: deletedDetails ? deletedSequences(entry.stream) : undefined,
   };
   streamInfo(entry, 'full', details, (info) => {
     const { ts, ...rest } = info;
     const limits =
-      matching === null ? NO_PAGE : { total: matching.length, offset: paged.offset, limit: SUBJECTS_LIMIT };
+      matching === null || matching.length === 0
+        ? NO_PAGE
+        : { total: matching.length, offset: paged.offset, limit: SUBJECTS_LIMIT };
     request.respond(INFO, { ...limits, ...rest, cluster: { leader: context.jetstream.serverName }, ts });
   });
 };

@@ -380,7 +380,11 @@ export class Consumer implements StoreListener {
     const now = clock.monotonicMs();
     const next = this.waiting.review(now, atEnd, this.heartbeat());
     if (this.waiting.size < 1 || next === 0) return;
-    this.reviewTimer = timers.after(Math.max(1, next - now), () => this.pump());
+    this.reviewTimer = timers.after(Math.max(1, next - now), () => {
+      // Whoever does not wait has by now what there is, be it that acknowledgements are missing for more.
+      if (!this.pumpScheduled && !this.reading && !this.isStopped) this.reviewWaiting(true);
+      this.pump();
+    });
   }
 
   /** No further delivery: by acknowledgement, or because the message is gone or exhausted. */

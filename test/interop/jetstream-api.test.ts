@@ -22,6 +22,9 @@ describeBoth(
     it.each([
       ['STREAM.INFO.F', 'x'],
       ['STREAM.INFO.F', '[]'],
+      ['STREAM.INFO.F', '{"subjects_filter":"f.a"}'],
+      ['STREAM.INFO.F', '{"subjects_filter":"none"}'],
+      ['STREAM.INFO.F', '{"subjects_filter":">","offset":5}'],
       ['STREAM.NAMES', 'x'],
       ['STREAM.LIST', '[1]'],
       ['STREAM.PURGE.M', '[]'],

@@ -6,7 +6,8 @@
  *                                                           └─ rest → chain of subscriptions
  *
  * A walk compares byte ranges: it makes no string and allocates nothing. Cost: the number of nodes that the subject can
- * reach, at most 2^wildcards in depth; a token costs one hash and one comparison.
+ * reach, at most 2^wildcards in depth; a token costs one hash and one comparison. Nothing here recurses: a subject may
+ * have as many tokens as a control line has room for, and a stack may not.
  */
 
 import { KeyTable } from './key-table.ts';
@@ -39,6 +40,9 @@ class TrieNode {
 export class WildcardTrie {
   private readonly seed: number;
   private readonly root: TrieNode;
+  /** Where the walk under way has still to go: nodes, and where their tokens begin. */
+  private readonly branches: TrieNode[] = [];
+  private readonly branchStarts: number[] = [];
   /** The walk under way met no pattern that asks for the subject's last token. */
   private anyLastToken = true;
   size = 0;
@@ -88,39 +92,56 @@ export class WildcardTrie {
    * with any other last token.
    */
   match(buffer: Uint8Array, start: number, end: number, into: Receivers): boolean {
+    const { branches, branchStarts } = this;
     this.anyLastToken = true;
-    if (this.size > 0) this.walk(this.root, buffer, start, end, into);
+    if (this.size > 0) this.follow(this.root, buffer, start, end, into);
+    while (branches.length > 0) {
+      this.follow(branches.pop() as TrieNode, buffer, branchStarts.pop() as number, end, into);
+    }
     return this.anyLastToken;
   }
 
   /** Every subscription, in no order. */
   *subscriptions(): Generator<Subscription> {
-    yield* subscriptionsUnder(this.root);
-  }
-
-  private walk(node: TrieNode, buffer: Uint8Array, start: number, end: number, into: Receivers): void {
-    if (node.rest !== null) into.addChain(node.rest);
-    let tokenEnd = start;
-    while (tokenEnd < end && buffer[tokenEnd] !== DOT) tokenEnd++;
-    const isLast = tokenEnd === end;
-    if (node.children !== null) {
-      if (isLast) this.anyLastToken = false;
-      const child = node.children.findBytes(buffer, start, tokenEnd, hashBytes(buffer, start, tokenEnd, this.seed));
-      if (child !== null) this.visit(child, isLast, buffer, tokenEnd + 1, end, into);
+    yield* subscriptionsAt(this.root);
+    // One step costs the same at any depth.
+    const path = [childrenOf(this.root)];
+    for (let children = path.at(-1); children !== undefined; children = path.at(-1)) {
+      const { done, value } = children.next();
+      if (done === true) path.pop();
+      else {
+        yield* subscriptionsAt(value);
+        path.push(childrenOf(value));
+      }
     }
-    if (node.star !== null) this.visit(node.star, isLast, buffer, tokenEnd + 1, end, into);
   }
 
-  private visit(
-    node: TrieNode,
-    isLast: boolean,
-    buffer: Uint8Array,
-    start: number,
-    end: number,
-    into: Receivers,
-  ): void {
-    if (!isLast) this.walk(node, buffer, start, end, into);
-    else if (node.here !== null) into.addChain(node.here);
+  /** Walks one way to its end; where it could go on in two, the other is left in `branches`. */
+  private follow(from: TrieNode, buffer: Uint8Array, start: number, end: number, into: Receivers): void {
+    let at = start;
+    for (let node: TrieNode | null = from; node !== null;) {
+      const { rest, children, star }: TrieNode = node;
+      if (rest !== null) into.addChain(rest);
+      let tokenEnd = at;
+      while (tokenEnd < end && buffer[tokenEnd] !== DOT) tokenEnd++;
+      const child: TrieNode | null = children === null ? null : this.findChild(children, buffer, at, tokenEnd);
+      if (tokenEnd === end) {
+        if (children !== null) this.anyLastToken = false;
+        if (child !== null) into.addChain(child.here);
+        if (star !== null) into.addChain(star.here);
+        return;
+      }
+      at = tokenEnd + 1;
+      if (child !== null && star !== null) {
+        this.branches.push(star);
+        this.branchStarts.push(at);
+      }
+      node = child ?? star;
+    }
+  }
+
+  private findChild(children: KeyTable<TrieNode>, buffer: Uint8Array, start: number, end: number): TrieNode | null {
+    return children.findBytes(buffer, start, end, hashBytes(buffer, start, end, this.seed));
   }
 
   private childOf(node: TrieNode, token: string): TrieNode {
@@ -163,9 +184,12 @@ function prune(path: readonly TrieNode[]): void {
   }
 }
 
-function* subscriptionsUnder(node: TrieNode): Generator<Subscription> {
+function* subscriptionsAt(node: TrieNode): Generator<Subscription> {
   for (let each = node.here; each !== null; each = each.next) yield each;
   for (let each = node.rest; each !== null; each = each.next) yield each;
-  if (node.star !== null) yield* subscriptionsUnder(node.star);
-  if (node.children !== null) for (const child of node.children.entries()) yield* subscriptionsUnder(child);
+}
+
+function* childrenOf(node: TrieNode): Generator<TrieNode, void> {
+  if (node.star !== null) yield node.star;
+  if (node.children !== null) yield* node.children.entries();
 }

@@ -38,7 +38,7 @@ import type { ConnectOptions } from './protocol/connect-options.ts';
 import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
 import { Message } from './protocol/message.ts';
 import { encodeInfo, type ServerInfo } from './protocol/server-info.ts';
-import { NATS_VERSION, PETIOLE_VERSION } from './protocol/version.ts';
+import { API_LEVEL, NATS_VERSION, PETIOLE_VERSION } from './protocol/version.ts';
 import { StartError } from './start-error.ts';
 import { Sublist } from './subject/sublist.ts';
 
@@ -379,6 +379,7 @@ export class Server implements ConnectionHost, MonitorSource {
       ...advertisedAddress(options),
       headers: options.supportsHeaders,
       max_payload: options.maxPayloadBytes,
+      api_lvl: API_LEVEL,
     };
     if (this.authenticator.isAnnounced) info.auth_required = true;
     if (options.jetstream.isEnabled) info.jetstream = true;

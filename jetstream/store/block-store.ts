@@ -58,6 +58,8 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
   /** A read error fails that read only: the message is still there for the next one. */
   protected abstract readFailed(sequence: number, error: Error): void;
   abstract append(message: Message, time: Time): number;
+  abstract beginGroup(): void;
+  abstract endGroup(): void;
   abstract setLimits(limits: StoreLimits): void;
   abstract remove(sequence: number): boolean;
   abstract purgeBelow(sequence: number): void;

@@ -135,6 +135,14 @@ export class FileStore extends BlockStore implements LoggedAsset {
     return sequence;
   }
 
+  override beginGroup(): void {
+    this.streamLog.beginGroup(this.appendedSequence + 1);
+  }
+
+  override endGroup(): void {
+    this.streamLog.endGroup(this.appendedSequence);
+  }
+
   override remove(sequence: number): boolean {
     if (this.isVisible(sequence) === false || this.removing.has(sequence)) return false;
     this.removing.add(sequence);
@@ -247,7 +255,8 @@ export class FileStore extends BlockStore implements LoggedAsset {
 
   checkpoint(done: Done): void {
     this.captures.push(() => {
-      this.checkpointer.run(this.extension.encode(this.lastSequence), this.steps.appliedLsn, done);
+      const lsn = this.streamLog.reflectedLsn(this.steps.appliedLsn);
+      this.checkpointer.run(this.extension.encode(this.lastSequence), lsn, done);
     });
     this.apply();
   }
@@ -285,6 +294,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
 
   /** The log is read: from now on things happen. */
   recovered(): void {
+    this.replay.ended();
     this.isRecovering = false;
     this.listener = this.toldLater;
     this.streamLog.continueAt(this.lastSequence, this.lastTime ?? NO_TIME);

@@ -7,7 +7,7 @@
  *     14 u8   kind
  *     15 u8   log position, its upper bits
  *     16 u32  asset: the number of the stream or consumer it is about; 0: the catalog
- *     20 u32  CRC of bytes 0 to 19 and of the body; for a message of bytes 0 to 19 alone, its record has its own
+ *     20 u32  CRC of bytes 0 to 19 and of the body; where that is a record, of bytes 0 to 19 alone: it has its own
  *     24      body
  *
  * The log position is at the same time the frame's place: in its segment it stands at (LSN - base of the segment). So an
@@ -38,6 +38,11 @@ export const FrameKind = {
   catalog: 6,
   /** Body: the sequence of a message that can't be read any more. */
   lost: 7,
+  /** The two kinds of messages in a group, which count with its end. */
+  groupMessage: 8,
+  largeGroupMessage: 9,
+  /** Body: the group's first and last sequence. */
+  groupEnd: 10,
 } as const;
 export type FrameKind = (typeof FrameKind)[keyof typeof FrameKind];
 
@@ -62,7 +67,12 @@ export function sealFrame(
 
 function checksum(buffer: Buffer, at: number, end: number): number {
   const crc = crc32(buffer, at, at + 20);
-  return buffer[at + 14] === FrameKind.message ? crc : crc32(buffer, at + FRAME_HEADER_BYTES, end, crc);
+  return holdsRecord(buffer[at + 14] as number) ? crc : crc32(buffer, at + FRAME_HEADER_BYTES, end, crc);
+}
+
+/** Whether the body of frames of this kind is a message's record. */
+export function holdsRecord(kind: number): boolean {
+  return kind === FrameKind.message || kind === FrameKind.groupMessage;
 }
 
 /** Bytes of the frame with position `lsn` at `at`, or 0 when there is no such intact frame before `end`. */
@@ -71,7 +81,7 @@ export function frameAt(buffer: Buffer, at: number, end: number, lsn: number): n
   const bytes = get32(buffer, at);
   if (bytes < FRAME_HEADER_BYTES || bytes > end - at || frameLsn(buffer, at) !== lsn) return 0;
   if (get32(buffer, at + 20) !== checksum(buffer, at, at + bytes)) return 0;
-  if (buffer[at + 14] !== FrameKind.message) return bytes;
+  if (!holdsRecord(buffer[at + 14] as number)) return bytes;
   const body = at + FRAME_HEADER_BYTES;
   return recordAt(buffer, body, at + bytes) === bytes - FRAME_HEADER_BYTES && isIntact(buffer, body) ? bytes : 0;
 }

@@ -10,6 +10,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Done } from '../../server/io/io.ts';
 import type { MessageBlock } from './message-block.ts';
+import type { MessageGroup } from './message-group.ts';
 import { inOrder } from './steps.ts';
 import type { Time } from './store.ts';
 import type { StoreFiles } from './store-files.ts';
@@ -21,6 +22,8 @@ export interface GatedMessage {
   readonly sequence: number;
   readonly time: Time;
   readonly isLarge: boolean;
+  /** The group it belongs to, if it belongs to one. */
+  readonly group: MessageGroup | null;
   /** Body of a frame that names the place of its record. */
   readonly place: Buffer;
 }

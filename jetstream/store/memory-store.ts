@@ -39,6 +39,14 @@ export class MemoryStore extends BlockStore {
     return sequence;
   }
 
+  override beginGroup(): void {
+    // What was appended in a turn becomes visible together in any case.
+  }
+
+  override endGroup(): void {
+    // As above.
+  }
+
   override setLimits(limits: StoreLimits): void {
     this.retention.set(limits);
     this.retention.enforce();

@@ -7,7 +7,7 @@ import { Buffer } from 'node:buffer';
 import type { Io } from '../../server/io/io.ts';
 import { runSliced } from '../../server/io/slicer.ts';
 import type { CommitLog } from './commit-log.ts';
-import { FrameKind } from './frame.ts';
+import { holdsRecord } from './frame.ts';
 import { get48 } from './integers.ts';
 import { type FrameVisitor, type ReadLog, readFrames } from './log-reader.ts';
 
@@ -29,7 +29,7 @@ export class RecordFinder {
     const found = new Map<number, Buffer>();
     const visitor: FrameVisitor = {
       frame: (kind, asset, buffer, start, end) => {
-        if (kind !== FrameKind.message || asset !== stream) return;
+        if (!holdsRecord(kind) || asset !== stream) return;
         const sequence = get48(buffer, start + SEQUENCE_AT);
         if (sequences.has(sequence)) found.set(sequence, Buffer.from(buffer.subarray(start, end)));
       },

@@ -72,6 +72,12 @@ export interface MessageStore {
   countedBytes(message: Message): number;
   /** Stores the message under the next sequence, which is the answer. */
   append(message: Message, time: Time): number;
+  /**
+   * What is appended until `endGroup`, at least one message and all in this turn, becomes durable and visible together or
+   * not at all. Nothing else is asked of the store meanwhile.
+   */
+  beginGroup(): void;
+  endGroup(): void;
   /** Leaves out sequences: the next message gets `sequence`. */
   skipTo(sequence: number): void;
   setLimits(limits: StoreLimits): void;

@@ -69,7 +69,6 @@ export class PublishCheck {
       incrementRefusal(headers) ??
       this.checkExpectedStream(config) ??
       (ttl === 'lasting' ? ApiErrors.messageTtlDisabled : null) ??
-      (headers.batchId === null ? null : ApiErrors.atomicPublishDisabled) ??
       this.checkExpectedSubjectSequence(message) ??
       this.checkExpectedSequence() ??
       scheduleRefusal(headers, message) ??

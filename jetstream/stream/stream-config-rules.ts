@@ -153,9 +153,14 @@ function completeDuplicateWindow(draft: Draft, limits: StreamLimits, isPedantic:
   return windowNs > 0 && windowNs < SHORTEST_NS ? invalid('duplicates window needs to be >= 100ms') : null;
 }
 
-/** Only whoever may be published to can have batches. */
-function checkBatches({ mirror, allowBatched }: Draft): ApiError | null {
-  return mirror !== null && allowBatched ? ApiErrors.mirrorWithBatchPublish : null;
+/** Batches need somebody who publishes, and atomic ones that nothing is acknowledged before it is stored. */
+function checkBatches({ persistMode, mirror, allowAtomic, allowBatched }: Draft): ApiError | null {
+  if (persistMode === 'async' && allowAtomic) {
+    return invalid('async persist mode is not supported with atomic batch publish');
+  }
+  if (mirror === null) return null;
+  if (allowAtomic) return ApiErrors.mirrorWithAtomicPublish;
+  return allowBatched ? ApiErrors.mirrorWithBatchPublish : null;
 }
 
 /** A stream that nothing feeds listens to its own name. */

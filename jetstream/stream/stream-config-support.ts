@@ -43,7 +43,7 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   allow_msg_ttl: 'not yet',
   subject_delete_marker_ttl: 'not yet',
   allow_msg_counter: 'not yet',
-  allow_atomic: 'not yet',
+  allow_atomic: 'whole',
   allow_msg_schedules: 'not yet',
   persist_mode: 'not yet',
   allow_batched: 'whole',

@@ -2,7 +2,7 @@
  * One stream: a sink for its subjects, the store behind it, and what waits until messages are durable.
  *
  *     message ─► PublishCheck ─► store.append ─► PublishAnswers     (at once)
- *             └► FastBatches ─┘
+ *             └► AtomicBatches, FastBatches ─┘
  *     store: visible up to N ─► acknowledgements leave, consumers look, the age limit wakes up
  *
  * What a publisher is told, and what consumers see, is only what is durable.
@@ -21,6 +21,7 @@ import { MemoryStore } from '../store/memory-store.ts';
 import type { RecordView } from '../store/record.ts';
 import type { MessageStore, StoreListener, Time } from '../store/store.ts';
 import { AgeLimit } from './age-limit.ts';
+import { AtomicBatches } from './atomic-batches.ts';
 import type { BatchingStream } from './batching-stream.ts';
 import { DedupWindow } from './dedup-window.ts';
 import { hasFastBatchReply } from './fast-batch-reply.ts';
@@ -49,6 +50,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   private readonly clock: StreamClock;
   private readonly dedup = new DedupWindow();
+  private readonly atomicBatches: AtomicBatches;
   private readonly fastBatches: FastBatches;
   private readonly age: AgeLimit;
   private readonly use: StorageUse;
@@ -73,6 +75,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.check = new PublishCheck(this.store, this.dedup, () => host.io.clock.wallMs());
     this.age = new AgeLimit(host.io, this.store, 0);
     this.answers = new PublishAnswers(account, config.name, host.domain);
+    this.atomicBatches = new AtomicBatches(this);
     this.fastBatches = new FastBatches(this);
     if (this.store instanceof FileStore) {
       this.store.onReadError = (sequence, error) => this.readFailed(sequence, error);
@@ -95,6 +98,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   update(config: StreamConfig): void {
     this.config = config;
+    if (!config.allowAtomic) this.atomicBatches.clear();
     if (!config.allowBatched) this.fastBatches.clear();
     this.unsubscribeAll();
     this.subscribeAll();
@@ -105,6 +109,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   stop(): void {
     this.isStopped = true;
     this.unsubscribeAll();
+    this.atomicBatches.clear();
     this.fastBatches.clear();
     this.age.stop();
     this.idTimer?.cancel();
@@ -152,6 +157,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     const intakeError = this.intakeError();
     if (intakeError !== null) this.refuse(message, intakeError);
     else if (hasFastBatchReply(message)) this.fastBatches.take(message);
+    else if (hasHeaders && headers.batchId !== null) this.atomicBatches.take(message);
     else this.publish(message);
     return true;
   }

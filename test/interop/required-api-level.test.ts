@@ -106,7 +106,7 @@ for (const target of [natsServer(), petiole()]) {
       expect(await ask('INFO', level, '')).toContain(ERROR);
     });
 
-    it.each(['', ' ', '-1', '0', '+0', '0000'])('has level %j', async (level) => {
+    it.each(['', ' ', '-1', '0', '+4', '4', '0004'])('has level %j', async (level) => {
       expect(await ask('INFO', level, '')).not.toContain('"error"');
     });
 

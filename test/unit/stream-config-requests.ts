@@ -618,11 +618,16 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     '10052 allow_msg_counter not supported by petiole yet',
     { petioleOnly: true },
   ],
+  ['atomic batches', f({ allow_atomic: true }), { allow_atomic: true, metadata: { '_nats.req.level': '2' } }],
   [
-    'atomic batches',
-    f({ allow_atomic: true }),
-    '10052 allow_atomic not supported by petiole yet',
-    { petioleOnly: true },
+    'atomic batches of a mirror',
+    f({ mirror: { name: 'X' }, allow_atomic: true, allow_batched: true }),
+    '10198 stream mirrors can not also use atomic publishing',
+  ],
+  [
+    'atomic batches that are acknowledged early',
+    f({ allow_atomic: true, persist_mode: 'async' }),
+    '10052 async persist mode is not supported with atomic batch publish',
   ],
   [
     'schedules',

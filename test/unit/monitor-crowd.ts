@@ -75,7 +75,7 @@ export class Crowd {
   client(words = '', connect: object = {}): IdleSocket {
     if (this.listening === null) throw new Error('not started');
     const socket = new IdleSocket(this.nextPort++, (bytes) => this.read(socket, bytes));
-    socket.handler = this.listening.accepted(socket);
+    socket.open(this.listening.accepted(socket));
     socket.say(`CONNECT ${JSON.stringify({ verbose: false, pedantic: false, ...connect })}\r\n${words}`);
     return socket;
   }
@@ -152,12 +152,19 @@ export class IdleSocket implements Socket {
   readonly local = { host: '127.0.0.1', port: 4222 };
   handler: SocketHandler | null = null;
   private readonly toServer: (bytes: Buffer) => void;
+  private isUntold = false;
   /** What is written is not taken any more. */
   isStuck = false;
 
   constructor(port: number, toServer: (bytes: Buffer) => void) {
     this.remote = { host: '10.0.0.1', port };
     this.toServer = toServer;
+  }
+
+  /** From now on there is somebody to tell, also of what was written before. */
+  open(handler: SocketHandler): void {
+    this.handler = handler;
+    if (this.isUntold) handler.written();
   }
 
   /** The server reads this. */
@@ -171,7 +178,8 @@ export class IdleSocket implements Socket {
   }
 
   write(): void {
-    if (!this.isStuck) this.handler?.written();
+    if (this.handler === null) this.isUntold = true;
+    else if (!this.isStuck) this.handler.written();
   }
 
   end(): void {

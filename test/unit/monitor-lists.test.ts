@@ -132,7 +132,8 @@ describe('the list of connections', () => {
     crowd.client(Array.from({ length: 20_000 }, (_, sid) => `SUB s.${sid} ${sid}\r\n`).join(''));
     const before = crowd.turns;
     expect(crowd.rows('/connz?subs=1')[0]?.['subscriptions_list']).toHaveLength(20_000);
-    expect(crowd.turns - before).toBeGreaterThan(20_000 / 64 / 81);
+    // The first piece of the list is written in the turn that asks for it.
+    expect(crowd.turns - before).toBeGreaterThan(20_000 / 64 / 81 - 1);
   });
 
   it('is refused when it is too long', () => {

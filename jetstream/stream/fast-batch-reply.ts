@@ -30,12 +30,12 @@ const COMMIT = 2;
 const END_OF_BATCH = 3;
 const PING = 4;
 
-/** Whether the message has such a reply subject. For most messages the last byte tells. */
+/** Whether the message has such a reply subject. For most messages its length or its last byte tells. */
 export function hasFastBatchReply(message: Message): boolean {
   const { reply, replyStart, replyEnd } = message;
   return (
-    reply[replyEnd - 1] === 0x49 &&
     replyEnd - replyStart > SUFFIX_BYTES &&
+    reply[replyEnd - 1] === 0x49 &&
     reply[replyEnd - 2] === 0x46 &&
     reply[replyEnd - 3] === 0x24 &&
     reply[replyEnd - 4] === DOT

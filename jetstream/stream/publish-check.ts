@@ -3,10 +3,12 @@
  * (also what is not visible yet). The answer is an error, an earlier sequence that it repeats, or neither.
  */
 
+import { Buffer } from 'node:buffer';
 import type { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import { isLiteral, subjectMatches } from '../../server/subject/subject.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
+import { RecordView } from '../store/record.ts';
 import { LOADING, type MessageStore } from '../store/store.ts';
 import type { DedupWindow } from './dedup-window.ts';
 import { PublishHeaders } from './publish-headers.ts';
@@ -44,6 +46,27 @@ export class PublishCheck {
       if (error !== null || this.duplicateOf > 0) return error;
     }
     return config.discard === 'new' ? this.checkRoom(message, config, 0, 0) : null;
+  }
+
+  /** Takes over the id of the last message after a start. */
+  restore(): void {
+    const { store } = this;
+    const sequence = store.lastSequence;
+    if (!this.restoreFrom(sequence)) store.whenReadable(sequence, () => this.restoreFrom(sequence));
+  }
+
+  /** False when the message has to be read from the disk first. */
+  private restoreFrom(sequence: number): boolean {
+    const { store, headers } = this;
+    // Another message came meanwhile.
+    if (store.appendedSequence !== sequence) return true;
+    const view = new RecordView(Buffer.alloc(0));
+    const outcome = store.read(sequence, view);
+    if (outcome === 'found' && view.payloadStart > view.bodyStart) {
+      headers.read(view.buffer, view.bodyStart, view.payloadStart);
+      this.lastMessageId = headers.messageId ?? '';
+    }
+    return outcome !== 'loading';
   }
 
   /** Notes what later checks need of a message that was stored under `sequence`. */

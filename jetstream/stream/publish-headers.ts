@@ -65,8 +65,25 @@ export class PublishHeaders {
     if (from < to || field === 'batchCommit') this[field] = buffer.toString('latin1', from, to);
   }
 
+  /** Field by field, since every message with headers begins with this. */
   private clear(): void {
-    for (const field of FIELDS.values()) this[field] = null;
+    this.messageId = null;
+    this.expectedStream = null;
+    this.expectedLastSequence = null;
+    this.expectedLastSubjectSequence = null;
+    this.expectedLastSubjectSequenceSubject = null;
+    this.expectedLastMessageId = null;
+    this.rollup = null;
+    this.ttl = null;
+    this.increment = null;
+    this.batchId = null;
+    this.batchSequence = null;
+    this.batchCommit = null;
+    this.requiredLevel = null;
+    this.schedule = null;
+    this.scheduleNext = null;
+    this.scheduler = null;
+    this.streamSource = null;
   }
 }
 

@@ -91,6 +91,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   /** Begins to take messages. */
   start(): void {
+    this.check.restore();
     this.subscribeAll();
     this.age.messagesChanged();
     this.expireIds();
@@ -258,12 +259,11 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   replayed(record: RecordView): void {
     const { seconds, nanoseconds, sequence } = record;
     this.clock.notBefore({ seconds, nanoseconds });
+    if (record.payloadStart === record.bodyStart) return;
     const { headers } = this.check;
-    const hasHeaders = record.payloadStart > record.bodyStart;
-    if (hasHeaders) headers.read(record.buffer, record.bodyStart, record.payloadStart);
-    const id = hasHeaders ? headers.messageId : null;
+    headers.read(record.buffer, record.bodyStart, record.payloadStart);
+    const id = headers.messageId;
     if (id !== null) this.dedup.add(id, sequence, timeMs({ seconds, nanoseconds }));
-    this.check.lastMessageId = id ?? '';
   }
 
   // ── the duplicate window ─────────────────────────────────────────────────────────────────────────────────────────

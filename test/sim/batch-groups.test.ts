@@ -10,7 +10,7 @@ import { messageOf, readStored, sequencesOf } from '../helpers/store-messages.ts
 import { SMALL_SIZES, StoreSite } from '../helpers/store-site.ts';
 import { replayable, seedsFor } from './seeds.ts';
 
-const LIVES = 5;
+const LIVES = 4;
 const STEPS_PER_LIFE = 60;
 /** Segments hold a whole batch of the log, and few of them; blocks are small. */
 const SIZES: StoreSizes = { ...SMALL_SIZES, segmentBytesMin: 640 * 1024, segmentBytesMax: 1280 * 1024 };

@@ -7,10 +7,10 @@ import { BatchLedger, readAll } from './batch-ledger.ts';
 import { BatchWorld } from './batch-world.ts';
 import { replayable, seedsFor } from './seeds.ts';
 
-const CUTS = 4;
+const CUTS = 3;
 const PUBLISHERS = 3;
-const ACKNOWLEDGED_MIN = 10;
-const RUN_MS_MAX = 150;
+const ACKNOWLEDGED_MIN = 8;
+const RUN_MS_MAX = 100;
 
 describe('power cuts while batches are published', () => {
   it.each(seedsFor('batch-power-cut'))('leave no part of a batch and lose nothing acknowledged (seed %i)', (seed) => {

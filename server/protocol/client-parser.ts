@@ -222,12 +222,9 @@ export class ClientParser extends OperationReader {
   /** A publication whose line is incomplete, or holds bytes that are neither argument, blank nor line end. */
   private parsePublishSlow(buffer: Buffer, at: number, start: number, end: number, withHeaders: boolean): number {
     const lf = indexOfLf(buffer, start, end);
-    if (lf < 0) {
-      if (end - start > this.limits.maxControlLineBytes) return this.controlLineExceeded();
-      return at;
-    }
-    const lineEnd = lf > start && buffer[lf - 1] === CR ? lf - 1 : lf;
+    const lineEnd = endOfArguments(buffer, start, lf < 0 ? end : lf);
     if (lineEnd - start > this.limits.maxControlLineBytes) return this.controlLineExceeded();
+    if (lf < 0) return at;
     return this.malformed(withHeaders, buffer, start, lineEnd);
   }
 
@@ -240,12 +237,9 @@ export class ClientParser extends OperationReader {
     if (verb === 'PUB' || verb === 'HPUB') return this.parsePublish(buffer, at, from + 1, end, verb === 'HPUB');
     const lf = indexOfLf(buffer, from, end);
     const argumentsStart = skipBlanks(buffer, from, lf < 0 ? end : lf);
-    if (lf < 0) {
-      if (end - argumentsStart > this.limits.maxControlLineBytes) return this.controlLineExceeded();
-      return at;
-    }
-    const lineEnd = lf > argumentsStart && buffer[lf - 1] === CR ? lf - 1 : lf;
+    const lineEnd = endOfArguments(buffer, argumentsStart, lf < 0 ? end : lf);
     if (lineEnd - argumentsStart > this.limits.maxControlLineBytes) return this.controlLineExceeded();
+    if (lf < 0) return at;
     return this.dispatch(verb, buffer, argumentsStart, lineEnd) ? lf + 1 : STOPPED;
   }
 
@@ -370,6 +364,11 @@ function skipBlanks(buffer: Buffer, start: number, end: number): number {
   let i = start;
   while (i < end && isBlank(buffer[i] as number)) i++;
   return i;
+}
+
+/** `end` but for a CR before it: part of the line's end, which may not be there yet. */
+function endOfArguments(buffer: Buffer, start: number, end: number): number {
+  return end > start && buffer[end - 1] === CR ? end - 1 : end;
 }
 
 function indexOfLf(buffer: Buffer, start: number, end: number): number {

@@ -68,7 +68,11 @@ export abstract class OperationReader {
     const taken = Math.min(whole.length - this.wholeFilled, end - start);
     buffer.copy(whole, this.wholeFilled, start, start + taken);
     this.wholeFilled += taken;
-    if (this.wholeFilled < whole.length) return end;
+    if (this.wholeFilled < whole.length) {
+      // Of the two bytes behind a payload the first can already be wrong, and then nobody should wait for the second.
+      const isNearlyFull = this.wholeFilled === whole.length - 1;
+      return isNearlyFull && this.parse(whole, 0, this.wholeFilled) === STOPPED ? STOPPED : end;
+    }
     this.whole = null;
     return this.parse(whole, 0, whole.length) === STOPPED ? STOPPED : start + taken;
   }

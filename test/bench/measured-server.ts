@@ -1,0 +1,111 @@
+/**
+ * One server as a process of its own, on a free port of 127.0.0.1, with its config and its store in a temporary folder.
+ * Both contenders take the same config file, so they are started alike.
+ *
+ * The pages of the program file are dropped from the page cache before a start: how many of them count as resident
+ * otherwise depends on who read the file last, and the two would not compare. `isWarm` leaves them where they are, for
+ * those who measure the start itself.
+ */
+import { spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { realpathSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { freePort } from '../helpers/free-port.ts';
+import { killChild, makeFolder, removeFolder, startChild } from './children.ts';
+import { ProcessUsage } from './process-usage.ts';
+import type { Contender } from './programs.ts';
+
+const START_MS_MAX = 20_000;
+const BETWEEN_DIALS_MS = 1;
+const LOG_CHARACTERS_MAX = 4_000;
+
+export interface ServerConfig {
+  /** Lines of the `jetstream` block beside `store_dir`; `null` leaves the block out. Default: none. */
+  readonly jetstream?: string | null;
+  /** Lines of the config file. */
+  readonly more?: string;
+  readonly name?: string;
+  readonly isWarm?: boolean;
+}
+
+export class MeasuredServer {
+  readonly port: number;
+  readonly usage: ProcessUsage;
+  /** From the start of the process to the first byte of INFO. */
+  readonly startMs: number;
+  readonly #child: ChildProcess;
+  readonly #folder: string;
+
+  constructor(child: ChildProcess, folder: string, port: number, startMs: number) {
+    this.port = port;
+    this.startMs = startMs;
+    this.#child = child;
+    this.#folder = folder;
+    this.usage = new ProcessUsage(child.pid ?? 0);
+  }
+
+  get url(): string {
+    return `nats://127.0.0.1:${this.port}`;
+  }
+
+  /** Ends the process and removes its files. */
+  async stop(): Promise<void> {
+    await killChild(this.#child);
+    removeFolder(this.#folder);
+  }
+}
+
+/** Starts a server; the promise is kept when it has greeted a client. */
+export async function startMeasured({ path }: Contender, config: ServerConfig = {}): Promise<MeasuredServer> {
+  const folder = makeFolder();
+  const port = await freePort();
+  const file = join(folder, 'server.conf');
+  writeFileSync(file, configText(config, port, folder));
+  if (config.isWarm !== true) dropFromPageCache(path);
+
+  const startedMs = performance.now();
+  const child = startChild(path, ['-c', file], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  let log = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-LOG_CHARACTERS_MAX)));
+  let hasEnded = false;
+  child.on('error', (error) => (log += String(error)));
+  child.on('close', () => (hasEnded = true));
+  while (!(await greets(port))) {
+    if (hasEnded || performance.now() - startedMs > START_MS_MAX) {
+      if (!hasEnded) await killChild(child);
+      removeFolder(folder);
+      throw new Error(`${path} did not start:\n${log}`);
+    }
+    await delay(BETWEEN_DIALS_MS);
+  }
+  return new MeasuredServer(child, folder, port, performance.now() - startedMs);
+}
+
+function configText({ jetstream = '', more = '', name = 'bench' }: ServerConfig, port: number, folder: string): string {
+  const lines = [`server_name: ${name}`, `listen: "127.0.0.1:${port}"`, more];
+  if (jetstream !== null) lines.push(`jetstream { store_dir: "${join(folder, 'store')}"`, jetstream, '}');
+  return `${lines.join('\n')}\n`;
+}
+
+/** Whether something listens on the port and says a word. */
+function greets(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1' });
+    const end = (isGreeted: boolean): void => {
+      socket.destroy();
+      resolve(isGreeted);
+    };
+    socket.once('data', () => end(true));
+    socket.once('error', () => end(false));
+    socket.once('close', () => end(false));
+  });
+}
+
+function dropFromPageCache(path: string): void {
+  // Reads nothing, but tells the kernel that the file is not needed. Pages that a running process uses stay.
+  const dropped = spawnSync('dd', [`if=${realpathSync(path)}`, 'iflag=nocache', 'count=0'], { encoding: 'utf8' });
+  if (dropped.error !== undefined) throw new Error('dd is missing', { cause: dropped.error });
+  if (dropped.status !== 0) throw new Error(`dd failed: ${dropped.stderr}`);
+}

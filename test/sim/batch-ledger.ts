@@ -12,6 +12,8 @@ export interface Published {
   readonly count: number;
   /** Sequence of the last message, once that was acknowledged. */
   acknowledged: number;
+  /** It was said to be stored, without a sequence. */
+  isPromised: boolean;
 }
 
 interface Stored {
@@ -25,7 +27,7 @@ export class BatchLedger {
   readonly published: Map<string, Published> = new Map();
 
   publishing(id: string, count: number): Published {
-    const entry: Published = { id, count, acknowledged: 0 };
+    const entry: Published = { id, count, acknowledged: 0, isPromised: false };
     this.published.set(id, entry);
     return entry;
   }
@@ -48,8 +50,9 @@ export class BatchLedger {
       runs.set(id, sequence + count - 1);
       at += isWhole ? count : 1;
     }
-    for (const { id, acknowledged } of this.published.values()) {
+    for (const { id, acknowledged, isPromised } of this.published.values()) {
       const found = runs.get(id) ?? 0;
+      if (isPromised && found === 0) faults.push(`${id} was said to be stored and is not there`);
       if (acknowledged > 0 && found !== acknowledged)
         faults.push(`${id} acknowledged at ${acknowledged}, is at ${found}`);
     }

@@ -76,7 +76,7 @@ export class BatchPublisher {
       const operation = sequence === 1 ? 0 : sequence === count ? 2 : 1;
       if (operation === 2) this.waitingFor = each;
       const payload = batchPayload(each.id, 1, 1, this.random.below(SMALL_BYTES_MAX));
-      this.send(`R.${this.name}.${id}.5.fail.${sequence}.${operation}.$FI`, '', payload);
+      this.send(`R.${id}.5.fail.${sequence}.${operation}.$FI`, '', payload);
     }
   }
 
@@ -95,10 +95,21 @@ export class BatchPublisher {
     this.client.send('\r\n');
   }
 
+  /** Everything up to this sequence of a fast batch is stored. */
+  private promised(subject: string, sequence: number): void {
+    const [, , id] = subject.split('.');
+    for (let each = 1; each <= sequence; each++) {
+      const entry = this.ledger.published.get(`${id}/${each}`);
+      if (entry === undefined) throw new Error(`${subject} promises ${each} messages`);
+      entry.isPromised = true;
+    }
+  }
+
   private heard({ subject, payload }: ReceivedMessage): void {
     const { waitingFor } = this;
     const answer = JSON.parse(payload.toString()) as { seq: number; type?: string; error?: object };
     if (answer.error !== undefined) throw new Error(`${subject} was answered with ${payload.toString()}`);
+    if (answer.type === 'ack') this.promised(subject, answer.seq);
     if (answer.type !== undefined || waitingFor === null) return;
     waitingFor.acknowledged = answer.seq;
     this.waitingFor = null;

@@ -231,6 +231,8 @@ describe('a line as long as it may be', () => {
   const longest = 'x'.repeat(96);
 
   test.each([
+    ['PUB in its usual form', `PUB ${longest}xx 2\r\nhi\r\n`, /^announce .*\npublish /],
+    ['and with one byte more', `PUB ${longest}xxx 2\r\nhi\r\n`, /^violation maximum control line exceeded$/],
     ['PUB', `PUB ${longest}x 2 \r\nhi\r\n`, /^announce .*\npublish /],
     ['PUB with one byte more', `PUB ${longest}xx 2 \r\nhi\r\n`, /^violation maximum control line exceeded$/],
     ['SUB', `SUB ${longest}. 12\r\n`, /^subscribe /],
@@ -245,5 +247,44 @@ describe('a line as long as it may be', () => {
     const bytes = Buffer.from(wire, 'latin1');
     expect(readClientOperations([bytes])).toMatch(expected);
     expect(differingCut(bytes)).toBeNull();
+  });
+});
+
+describe('refused', () => {
+  const announced = 'announce a 2\nviolation Unknown Protocol Operation';
+
+  test.each([
+    ['a payload followed by another byte', 'PUB a 2\r\nhiX', announced],
+    ['a payload followed by CR and another byte', 'PUB a 2\r\nhi\rX', announced],
+    ['a payload followed by LF alone', 'PUB a 2\r\nhi\n', announced],
+    ['a longer payload than announced', 'PUB a 2\r\nhi!\r\n', announced],
+    ['a payload above the limit, before it comes', 'PUB a 20001\r\n', 'violation Maximum Payload Violation'],
+    ['headers and payload above the limit', 'HPUB a 20000 20001\r\n', 'violation Maximum Payload Violation'],
+    ['more headers than there are bytes', 'HPUB a 3 2\r\n', 'violation malformed'],
+    ['a size of ten digits', 'PUB a 0000000002\r\nhi\r\n', 'violation malformed'],
+    ['a negative size', 'PUB a -2\r\n', 'violation malformed'],
+    ['a size that is no number', 'PUB a 2x\r\n', 'violation malformed'],
+    ['too few words', 'PUB a\r\n', 'violation malformed'],
+    ['too many words', 'PUB a b 2 3\r\n', 'violation malformed'],
+    ['far too many', 'PUB a b 2 3 4 5\r\n', 'violation malformed'],
+    ['PUB without a word', 'PUB \r\n', 'violation malformed'],
+    ['SUB without sid', 'SUB a\r\n', 'violation malformed'],
+    ['SUB with too many words', 'SUB a q 1 2\r\n', 'violation malformed'],
+    ['UNSUB without a word', 'UNSUB \r\n', 'violation malformed'],
+    ['INFO that is no JSON', 'INFO {\r\n', 'violation malformed'],
+    ['PUB without blank', 'PUB\r\n', 'violation Unknown Protocol Operation'],
+    ['an unknown verb, at its first wrong byte', 'PUX', 'violation Unknown Protocol Operation'],
+    ['an empty line', '\r', 'violation Unknown Protocol Operation'],
+    ['a verb of another kind of link', 'RMSG', 'violation Unknown Protocol Operation'],
+    ['an error that the client tells', "-ERR 'x'\r\nPING\r\n", "error 'x'"],
+  ])('%s', (_, wire, expected) => {
+    const bytes = Buffer.from(wire);
+    expect(readClientOperations([bytes])).toBe(expected);
+    expect(differingCut(bytes)).toBeNull();
+  });
+
+  test('headers that were not agreed on', () => {
+    const bytes = Buffer.from('PING\r\nHPUB a 12 14\r\nNATS/1.0\r\n\r\nhi\r\n');
+    expect(readClientOperations([bytes], { acceptsHeaders: false })).toBe('ping\nviolation malformed');
   });
 });

@@ -7,6 +7,7 @@
  */
 
 import type { Buffer } from 'node:buffer';
+import type { TailBuffers } from './tail-buffers.ts';
 
 export class Window {
   /** The windows of the block it belongs to. */
@@ -31,16 +32,24 @@ export class BlockCache {
   private oldest: Window | null = null;
   bytes = 0;
   private readonly bytesMax: number;
+  private readonly tails: TailBuffers;
 
-  constructor(bytesMax: number) {
+  /** `tails`: what gets the memory of evicted windows. */
+  constructor(bytesMax: number, tails: TailBuffers) {
     this.bytesMax = bytesMax;
+    this.tails = tails;
   }
 
+  /** For what the disk just gave or took: never from inside a call that may be reading a window. */
   add(window: Window): void {
     window.siblings.push(window);
     this.link(window);
     this.bytes += window.buffer.length;
-    while (this.bytes > this.bytesMax && this.oldest !== null && this.oldest !== window) this.drop(this.oldest);
+    while (this.bytes > this.bytesMax && this.oldest !== null && this.oldest !== window) {
+      const { oldest } = this;
+      this.drop(oldest);
+      this.tails.give(oldest.buffer);
+    }
   }
 
   /** The window was used just now. */

@@ -102,7 +102,7 @@ export class FileBlockBytes implements BlockBytes {
       this.rotate();
       used = 0;
     }
-    if (used + bytes > this.buffer.length) this.buffer = enlarged(this.buffer, used, used + bytes);
+    if (used + bytes > this.buffer.length) this.buffer = this.files.tails.grow(this.buffer, used, used + bytes);
     return used;
   }
 

@@ -14,6 +14,7 @@ import { IndexCache } from './index-cache.ts';
 import { shortWrite } from './segment.ts';
 import { inOrder, type Step } from './steps.ts';
 import { STORE_SIZES, type StoreSizes } from './store-sizes.ts';
+import { TailBuffers } from './tail-buffers.ts';
 
 const OPEN_FILES_MAX = 128;
 
@@ -37,6 +38,7 @@ export class StoreFiles {
   readonly disk: Disk;
   readonly timers: Timers;
   readonly sizes: StoreSizes;
+  readonly tails: TailBuffers;
   readonly cache: BlockCache;
   readonly indexes: IndexCache;
   /** Bytes of blocks that are on their way to their files. */
@@ -69,7 +71,8 @@ export class StoreFiles {
     this.disk = io.disk;
     this.timers = io.timers;
     this.sizes = sizes;
-    this.cache = new BlockCache(sizes.cacheBytesMax);
+    this.tails = new TailBuffers(sizes.tailBytesMax);
+    this.cache = new BlockCache(sizes.cacheBytesMax, this.tails);
     this.indexes = new IndexCache(sizes.indexBytesMax);
   }
 

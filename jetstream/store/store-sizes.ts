@@ -25,8 +25,8 @@ export const STORE_SIZES: StoreSizes = {
   segmentBytesMax: 64 * MIB,
   blockBytesMax: 8 * MIB,
   tailBytesMax: 256 * KIB,
-  tailsBytesMax: 16 * MIB,
+  tailsBytesMax: 8 * MIB,
   readBytes: 256 * KIB,
-  cacheBytesMax: 8 * MIB,
-  indexBytesMax: 16 * MIB,
+  cacheBytesMax: 4 * MIB,
+  indexBytesMax: 8 * MIB,
 };

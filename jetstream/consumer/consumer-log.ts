@@ -40,6 +40,7 @@ export class ConsumerLog implements LoggedAsset {
   lastLsn = 0;
   readonly coverage: Coverage = new Coverage();
   readonly number: number;
+  isAhead = false;
   private readonly storage: Storage;
   private readonly state: ConsumerState;
   private readonly file: StateFile;

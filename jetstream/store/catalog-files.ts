@@ -28,16 +28,16 @@ export class CatalogFiles {
   /** The newest intact database, at start; `null` when there is none. */
   read(addon: object): Buffer | null {
     const { disk } = this.files;
-    const found: { slot: number; database: Buffer; lsn: number }[] = [];
+    const found: { slot: number; database: Buffer; lsn: number; generation: number }[] = [];
     for (let slot = 0; slot < SLOTS; slot++) {
       const path = this.path(slot);
       if (disk.statusNow(path) === null) continue;
       const bytes = readFileTolerantly(disk, path);
       const database = bytes === null ? null : databaseIn(bytes);
       if (database === null) this.damaged.push(path);
-      else found.push({ slot, database, lsn: lsnOf(addon, database) });
+      else found.push({ slot, database, ...ageOf(addon, database) });
     }
-    const [newest, older] = found.sort((a, b) => b.lsn - a.lsn);
+    const [newest, older] = found.sort((a, b) => b.generation - a.generation);
     this.slot = newest?.slot ?? 0;
     this.olderLsn = older?.lsn ?? 0;
     return newest?.database ?? null;
@@ -77,9 +77,9 @@ export class CatalogFiles {
   }
 }
 
-function lsnOf(addon: object, database: Buffer): number {
+function ageOf(addon: object, database: Buffer): { lsn: number; generation: number } {
   const catalog = new Catalog(addon, database);
-  const { lsn } = catalog;
+  const { lsn, generation } = catalog;
   catalog.close();
-  return lsn;
+  return { lsn, generation };
 }

@@ -60,6 +60,11 @@ export class Catalog {
     return this.value('replay_lsn');
   }
 
+  /** Counts the images made: of two, the one with the higher number is the newer. */
+  get generation(): number {
+    return this.value('generation');
+  }
+
   /** Where the log ended when the store was closed in order; -1 when it was not. */
   get cleanLsn(): number {
     return this.value('clean_lsn');
@@ -147,6 +152,7 @@ export class Catalog {
     this.setValue('lsn', lsn);
     this.setValue('replay_lsn', replayLsn);
     this.setValue('clean_lsn', isClosing ? lsn : -1);
+    this.setValue('generation', this.generation + 1);
     const database = this.database.serialize();
     const trailer = Buffer.alloc(TRAILER_BYTES);
     trailer.write(TRAILER_MAGIC, 0, 'latin1');
@@ -180,6 +186,7 @@ export class Catalog {
     this.setValue('lsn', 0);
     this.setValue('replay_lsn', 0);
     this.setValue('clean_lsn', -1);
+    this.setValue('generation', 0);
   }
 
   private value(name: string): number {

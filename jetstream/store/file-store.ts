@@ -71,6 +71,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
   lastLsn = 0;
   readonly coverage: Coverage = new Coverage();
   readonly number: number;
+  isAhead = false;
   readonly blockFiles: BlockFiles;
   /** Called when a read failed; the message is still there. */
   onReadError: (sequence: number, error: Error) => void = () => undefined;
@@ -159,6 +160,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
     this.wantedLimits = limits;
     const lsn = this.isRecovering ? 0 : this.context.log.durableLsn;
     const step: Step = { lsn, sequence: 0, time: NO_TIME, removal: null, limits };
+    if (this.isAhead) return;
     if (this.isRecovering) this.takeNow(step);
     else {
       this.steps.insert(step);

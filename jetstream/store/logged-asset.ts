@@ -6,6 +6,8 @@ import type { LogParticipant } from './commit-log.ts';
 
 export interface LoggedAsset extends LogParticipant {
   readonly number: number;
+  /** A change of its configuration is told that its checkpoint reflects already; Storage's own note. */
+  isAhead: boolean;
   /** A frame of the asset that its checkpoint lacks, read from the log at start. */
   applyFrame(kind: number, buffer: Buffer, start: number, end: number): void;
   /** The log is read to its end. */

@@ -72,7 +72,11 @@ export class SegmentPool {
   reuseUnused(): void {
     const { unused } = this;
     this.unused = [];
-    for (const segment of unused) this.keepOrDrop(segment);
+    for (const segment of unused) {
+      // A smaller one was never finished.
+      if (segment.bytes < this.sizes.segmentBytesMin) this.drop(segment);
+      else this.keepOrDrop(segment);
+    }
   }
 
   /** Bytes of frames that fit into the smallest segment. */

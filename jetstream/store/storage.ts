@@ -201,7 +201,9 @@ export class Storage implements LogParticipant {
     }
     const asset = this.assets.get(change.put.number);
     if (asset !== undefined) {
-      if (asset.coverage.replayed(lsn, endLsn)) this.host.assetPut(change.put);
+      asset.isAhead = !asset.coverage.replayed(lsn, endLsn);
+      if (isNew || !asset.isAhead) this.host.assetPut(change.put);
+      asset.isAhead = false;
     } else if (isNew && this.catalog.numberOf(change.put) === change.put.number)
       finish(this.host.recoverAsset(change.put));
     else if (isNew) this.host.assetPut(change.put);
@@ -225,10 +227,12 @@ export class Storage implements LogParticipant {
     catalog.reserveBelow(this.catalogFiles.numbersBelow());
     this.rounds = new CheckpointRounds(this, io, this.catalogFiles, this.assets);
     commitLog.onDurable = () => this.rounds?.consider();
-    // The catalog that says which segments are superfluous may be seen and not be on the device.
-    files.syncNames(this.directory, (error) => {
-      if (error === null) segments.reuseUnused();
-      else files.noteError(error);
+    // The catalog that says which segments are superfluous may be seen and not be on the device, and so may their names.
+    files.syncNames(this.directory, (catalogError) => {
+      files.syncNames(this.logDirectory, (logError) => {
+        files.noteError(catalogError ?? logError);
+        if (catalogError === null && logError === null) segments.reuseUnused();
+      });
     });
   }
 

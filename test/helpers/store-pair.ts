@@ -68,10 +68,7 @@ export class StorePair {
     const settle = (): void => under.settle();
     assert.deepEqual(this.state(), { ...model.state, lastTime: store.lastTime, lost: 0 });
     assert.deepEqual(readAll(store, settle), model.messages);
-    assert.deepEqual(
-      [...under.subject.told].sort((a, b) => a - b),
-      model.messages.map(({ sequence }) => sequence),
-    );
+    assert.ok(under.subject.knows(model.messages.map(({ sequence }) => sequence)), 'what was told is what there is');
     assert.equal(store.appendedSequence, model.lastSequence);
     assert.deepEqual([store.appendedMessages, store.appendedBytes], [store.messages, store.bytes]);
     return true;

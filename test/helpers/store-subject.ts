@@ -12,6 +12,8 @@ export class StoreSubject implements StoreListener, StoreExtension {
   store: MessageStore | null = null;
   /** Sequences that are visible as far as it was told. */
   readonly told: Set<number> = new Set();
+  /** It was told of messages when not all of their indexes were in memory: `told` lacks some. */
+  isVague = false;
   readonly ids: DedupWindow = new DedupWindow();
   /** What was told, for tests that compare it. */
   readonly events: string[] = [];
@@ -33,6 +35,7 @@ export class StoreSubject implements StoreListener, StoreExtension {
     this.toldLast = toSequence;
     for (let at = fromSequence; at <= toSequence; at++) {
       const next = store.next(at, null);
+      if (next < 0) this.isVague = true;
       if (next <= 0 || next > toSequence) break;
       this.told.add(next);
       at = next;
@@ -42,7 +45,8 @@ export class StoreSubject implements StoreListener, StoreExtension {
   }
 
   removed(sequence: number, subject: number): void {
-    if (!this.told.delete(sequence)) throw new Error(`told that ${sequence} is gone, and never that it was there`);
+    if (!this.told.delete(sequence) && !this.isVague)
+      throw new Error(`told that ${sequence} is gone, and never that it was there`);
     if (subject < 0) throw new Error('told of a removal without its subject');
     this.events.push(`removed ${sequence}`);
     this.onRemoved(sequence);
@@ -51,6 +55,16 @@ export class StoreSubject implements StoreListener, StoreExtension {
   purged(belowSequence: number): void {
     for (const each of this.told) if (each < belowSequence) this.told.delete(each);
     this.events.push(`purged ${belowSequence}`);
+  }
+
+  /** Whether it was told of exactly these sequences; they are taken over. */
+  knows(sequences: readonly number[]): boolean {
+    const isKnown = sequences.every((each) => this.told.has(each)) && this.told.size === sequences.length;
+    const isRight = isKnown || (this.isVague && [...this.told].every((each) => sequences.includes(each)));
+    this.told.clear();
+    for (const each of sequences) this.told.add(each);
+    this.isVague = false;
+    return isRight;
   }
 
   encode(lastSequence: number): Buffer {

@@ -9,7 +9,8 @@
  * begins with a wildcard) and that of its first token (bumped by a pattern beginning with that token). A literal
  * subscription drops the one entry of its own subject.
  *
- * Bounds: SLOTS_MAX entries, RECEIVERS_MAX receivers held by all of them together; beyond it the cache starts anew.
+ * Bounds: SLOTS_MAX entries, RECEIVERS_MAX receivers and BYTES_MAX bytes of subjects held by all of them together; beyond
+ * that the cache starts anew.
  */
 
 import type { Receivers } from './receivers.ts';
@@ -18,6 +19,7 @@ import { hashBytes, slotOf } from './subject-hash.ts';
 const SLOTS_MIN = 256;
 const SLOTS_MAX = 16_384;
 const RECEIVERS_MAX = 262_144;
+const BYTES_MAX = 4_194_304;
 const GENERATIONS = 1024;
 const DOT = 0x2e;
 
@@ -38,6 +40,7 @@ export class MatchCache {
   private readonly tokenGenerations = new Int32Array(GENERATIONS);
   private rootGeneration = 0;
   private receiversHeld = 0;
+  private bytesHeld = 0;
   size = 0;
 
   constructor(seed: number) {
@@ -99,16 +102,15 @@ export class MatchCache {
     const slot = slotOf(hash, this.mask);
     const old = this.entries[slot] as CacheEntry | null;
     if (old !== null) {
-      const conflict = this.isCurrent(old);
-      this.evict(slot, old);
-      if (conflict && this.mask + 1 < SLOTS_MAX) {
+      if (old.hash !== hash && this.isCurrent(old) && this.mask + 1 < SLOTS_MAX) {
         this.grow();
         this.admit(buffer, start, end, hash, receivers);
         return;
       }
+      this.evict(slot, old);
     }
     const { count } = receivers;
-    if (this.receiversHeld + count > RECEIVERS_MAX) this.clear();
+    if (this.receiversHeld + count > RECEIVERS_MAX || this.bytesHeld + end - start > BYTES_MAX) this.clear();
     if (count > RECEIVERS_MAX) return;
     let tokenEnd = start;
     while (tokenEnd < end && buffer[tokenEnd] !== DOT) tokenEnd++;
@@ -122,18 +124,21 @@ export class MatchCache {
       tokenGeneration: this.tokenGenerations[tokenSlot] as number,
     };
     this.receiversHeld += count;
+    this.bytesHeld += end - start;
     this.size++;
   }
 
   private evict(slot: number, entry: CacheEntry): void {
     this.entries[slot] = null;
     this.receiversHeld -= entry.receivers.count;
+    this.bytesHeld -= entry.bytes.length;
     this.size--;
   }
 
   private clear(): void {
     this.entries.fill(null);
     this.receiversHeld = 0;
+    this.bytesHeld = 0;
     this.size = 0;
   }
 

@@ -17,6 +17,16 @@ export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const binaries = join(root, 'node_modules', '.bin');
 const runtimeMajor = 24;
 
+/** Errors only: npm warns of packages that want another Node than the one it runs on, which is not the one used here. */
+const installFlags = [
+  '--include=dev',
+  '--include=optional',
+  '--ignore-scripts',
+  '--no-audit',
+  '--no-fund',
+  '--loglevel=error',
+];
+
 /** Installs the packages unless those of package-lock.json are there. npm's output goes to standard error. */
 export function install() {
   if (!isStale()) return;
@@ -28,15 +38,7 @@ export function install() {
       .filter((folder) => folder !== binaries)
       .join(delimiter),
   };
-  const npm = spawnSync(
-    'npm',
-    ['ci', '--include=dev', '--include=optional', '--ignore-scripts', '--no-audit', '--no-fund'],
-    {
-      cwd: root,
-      env,
-      stdio: ['ignore', 2, 2],
-    },
-  );
+  const npm = spawnSync('npm', ['ci', ...installFlags], { cwd: root, env, stdio: ['ignore', 2, 2] });
   if (npm.error) throw new Error('npm could not be started', { cause: npm.error });
   if (npm.status !== 0) throw new Error(`npm ci failed with exit code ${npm.status ?? npm.signal}`);
 }

@@ -13,7 +13,7 @@
  */
 
 import { Buffer } from 'node:buffer';
-import type { Done } from '../../server/io/io.ts';
+import type { Done, IoError } from '../../server/io/io.ts';
 import { enlarged } from '../store/buffers.ts';
 import { Coverage } from '../store/coverage.ts';
 import { FrameKind } from '../store/frame.ts';
@@ -48,6 +48,10 @@ export class ConsumerLog implements LoggedAsset {
   private length = 0;
   private scheduled = false;
   private readonly waiting: { lsn: number; done: () => void }[] = [];
+  /** Not everything that is in the state became durable, and nothing will any more. */
+  private isAbandoned = false;
+  /** A checkpoint that waits until what it reflects is durable. */
+  private checkpointing: { readonly lsn: number; readonly write: () => void; readonly done: Done } | null = null;
   private turnDone: (() => void)[] = [];
 
   constructor(storage: Storage, number: number, state: ConsumerState) {
@@ -142,6 +146,18 @@ export class ConsumerLog implements LoggedAsset {
     let count = 0;
     while (count < waiting.length && (waiting[count] as { lsn: number }).lsn <= lsn) count++;
     for (const { done } of waiting.splice(0, count)) done();
+    const { checkpointing } = this;
+    if (checkpointing === null || checkpointing.lsn > lsn) return;
+    this.checkpointing = null;
+    checkpointing.write();
+  }
+
+  abandoned(): void {
+    // Nobody is told of what did not become durable.
+    this.waiting.length = 0;
+    this.isAbandoned = true;
+    this.checkpointing?.done(abandonedError());
+    this.checkpointing = null;
   }
 
   // ── recovery ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -176,13 +192,13 @@ export class ConsumerLog implements LoggedAsset {
     this.append();
     const { log } = this.storage;
     const image = encodeState(this.state);
-    if (this.lastLsn > log.durableLsn && log.gaveUp) {
-      done(Object.assign(new Error('the log can not be written'), { code: 'EIO' }));
+    if (this.isAbandoned) {
+      done(abandonedError());
       return;
     }
     // The state may be written only once what it reflects is durable.
     const lsn = Math.max(this.lastLsn, log.durableLsn);
-    this.waiting.push({ lsn: this.lastLsn, done: () => this.writeState(lsn, image, done) });
+    this.checkpointing = { lsn: this.lastLsn, write: () => this.writeState(lsn, image, done), done };
     this.durable(log.durableLsn);
   }
 
@@ -204,6 +220,10 @@ export class ConsumerLog implements LoggedAsset {
   destroy(): void {
     this.file.remove();
   }
+}
+
+function abandonedError(): IoError {
+  return Object.assign(new Error('the log was closed while it failed'), { code: 'ECANCELED' });
 }
 
 function encodeState(state: ConsumerState): Buffer {

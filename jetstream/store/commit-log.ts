@@ -45,11 +45,13 @@ export interface LogParticipant {
   sealed(lsn: number): void;
   /** Everything below this position is durable. */
   durable(lsn: number): void;
+  /** The log is closed while the disk fails: what of its frames is not durable never will be. */
+  abandoned(): void;
 }
 
 /** Bytes that wait elsewhere, on their way from the log to where they are read. */
 export interface Backlog {
-  readonly queuedBytes: number;
+  readonly waitingBytes: number;
 }
 
 /** `always`: an append is durable when it is on the device. A number of milliseconds: when it is in the page cache. */
@@ -74,8 +76,6 @@ export class CommitLog {
   onDurable: () => void = () => undefined;
   /** The position of the next frame. */
   nextLsn: number;
-  /** The log was closed while the disk failed: what is not durable never will be. */
-  gaveUp = false;
 
   private readonly io: Io;
   private readonly syncMode: SyncMode;
@@ -171,12 +171,12 @@ export class CommitLog {
 
   /** Holds the producer while too much waits to be written. */
   press(producer: Producer | null): void {
-    if (producer !== null) this.intake.press(producer, this.pendingBytes + this.backlog.queuedBytes);
+    if (producer !== null) this.intake.press(producer, this.pendingBytes + this.backlog.waitingBytes);
   }
 
   /** Less waits than before: producers may go on. */
   reviewIntake(): void {
-    this.intake.review(this.pendingBytes + this.backlog.queuedBytes);
+    this.intake.review(this.pendingBytes + this.backlog.waitingBytes);
   }
 
   /** Writes what was appended, then calls `done`. While the disk fails it does not wait: nobody was told of the rest. */
@@ -278,10 +278,9 @@ export class CommitLog {
   private nextSegment(lsn: number): void {
     this.taking = true;
     if (this.syncMode !== 'always') this.segment?.sync((error) => this.noteSyncError(error));
-    this.segments.take((segment) => {
-      segment.activate(this.segments.nextHeader(lsn), (error) => {
+    this.segments.take(lsn, (segment, header) => {
+      segment.activate(header, (error) => {
         this.taking = false;
-        this.segments.used.push(segment);
         this.segment = segment;
         if (error === null) {
           this.statistics.bytesWritten += SEGMENT_HEADER_BYTES;
@@ -329,8 +328,9 @@ export class CommitLog {
   /** Closing while the disk fails: what is not durable was not acknowledged. */
   private giveUp(): void {
     this.isClosed = true;
-    this.gaveUp = true;
+    const participants = new Set(this.sealed.flatMap((batch) => batch.participants));
     this.sealed.length = 0;
+    for (const participant of participants) participant.abandoned();
     this.finishDraining();
   }
 

@@ -22,6 +22,7 @@ import { BlockReads } from './block-reads.ts';
 import { enlarged } from './buffers.ts';
 import type { CountedFile } from './counted-file.ts';
 import { type Opened, ReopenedFile } from './reopened-file.ts';
+import { KeptPieces, type Piece } from './kept-pieces.ts';
 import { shortWrite } from './segment.ts';
 import { directoryOf, type StoreFiles } from './store-files.ts';
 
@@ -32,13 +33,6 @@ const RETRY_MS_MIN = 250;
 const RETRY_MS_MAX = 2000;
 /** After so many failed writes in a row another file is tried. */
 const FAILURES_MAX = 3;
-
-/** Bytes on their way to the file; without a buffer they are there already. */
-interface Piece {
-  readonly buffer: Buffer | null;
-  readonly start: number;
-  readonly end: number;
-}
 
 /** Makes a block's bytes whole that were read back from a file which is not to be trusted. */
 export type Mend = (bytes: Buffer, done: () => void) => void;
@@ -53,6 +47,7 @@ export class FileBlockBytes implements BlockBytes {
   private tailStart: number;
   private tailEnd: number;
   private readonly pieces: Piece[] = [];
+  private readonly kept: KeptPieces;
   private isWriting = false;
   private failures = 0;
   /** The file holds everything below this offset. */
@@ -76,6 +71,7 @@ export class FileBlockBytes implements BlockBytes {
     this.path = path;
     this.header = header;
     this.mend = mend;
+    this.kept = new KeptPieces(files);
     this.file = new ReopenedFile(files, path);
     this.reads = new BlockReads(files, (then) => this.withFile(then));
     this.tailStart = end;
@@ -109,6 +105,11 @@ export class FileBlockBytes implements BlockBytes {
   commit(bytes: number): void {
     this.tailEnd += bytes;
     this.files.tailBytes += bytes;
+  }
+
+  /** What was committed so far is not in the log: it stays in memory until it is on the device. */
+  keepUntilSynced(): void {
+    this.kept.keepBelow(this.tailEnd);
   }
 
   /** The next `bytes` of the block stand in the file already, durably. */
@@ -231,8 +232,9 @@ export class FileBlockBytes implements BlockBytes {
     this.pieces.shift();
     this.writtenEnd = piece.end;
     if (piece.buffer !== null) {
-      this.files.wrote(piece.end - piece.start);
+      this.files.wrote(this, piece.end - piece.start);
       this.reads.keep(piece.start, piece.end, piece.buffer);
+      this.kept.wrote(piece);
     }
     while (this.whenWritten.length > 0 && (this.whenWritten[0] as { offset: number }).offset <= this.writtenEnd) {
       (this.whenWritten.shift() as { done: Done }).done(null);
@@ -242,16 +244,13 @@ export class FileBlockBytes implements BlockBytes {
   }
 
   private writeFailed(error: IoError): void {
-    this.files.writeError = error;
-    this.failures++;
     if (this.isDropped) return;
-    if (this.files.isClosing) {
-      this.answerWritten(error);
-      return;
-    }
-    if (this.moving !== null) {
+    this.files.writeFailed(this, error);
+    this.failures++;
+    if (this.moving !== null || this.files.isClosing) {
       this.isWriting = false;
-      this.move();
+      if (this.moving !== null) this.move();
+      else this.answerWritten(error);
       return;
     }
     if (this.failures % FAILURES_MAX === 0 && error.code !== 'ENOSPC') {
@@ -293,11 +292,17 @@ export class FileBlockBytes implements BlockBytes {
         if (this.isDropped) done(null);
         else if (error !== null || this.isDistrusted) this.moveFrom(error, done);
         else {
-          this.syncedEnd = Math.max(this.syncedEnd, end);
+          this.synced(end);
           this.syncName(done);
         }
       });
     });
+  }
+
+  /** Everything below `end` is on the device. */
+  private synced(end: number): void {
+    this.syncedEnd = Math.max(this.syncedEnd, end);
+    this.kept.synced(end);
   }
 
   private syncName(done: Done): void {
@@ -335,6 +340,7 @@ export class FileBlockBytes implements BlockBytes {
   /** What of the copy could not be read is zeros, and comes from the log like everything that is damaged. */
   private replaceWith(copy: Buffer): void {
     encodeBlockHeader(this.header).copy(copy);
+    this.kept.copyTo(copy);
     this.mend(copy, () => {
       this.files.replaceFile(this.path, copy, (error) => this.moved(copy.length, error));
     });
@@ -346,7 +352,7 @@ export class FileBlockBytes implements BlockBytes {
       this.file.closeFile();
       this.isDistrusted = false;
       this.isNamed = true;
-      this.syncedEnd = Math.max(this.syncedEnd, end);
+      this.synced(end);
     }
     const waiting = this.moving ?? [];
     this.moving = null;
@@ -365,10 +371,12 @@ export class FileBlockBytes implements BlockBytes {
   drop(): void {
     this.isDropped = true;
     this.reads.drop();
+    this.files.forgetFailure(this);
     this.files.tailBytes -= this.tailEnd - this.tailStart;
     this.tailStart = this.tailEnd;
     for (const piece of this.pieces) if (piece.buffer !== null) this.files.queuedBytes -= piece.end - piece.start;
     this.pieces.length = 0;
+    this.kept.synced(this.tailEnd);
     this.buffer = NOTHING;
     this.answerWritten(null);
     this.file.drop();

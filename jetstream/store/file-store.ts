@@ -178,6 +178,11 @@ export class FileStore extends BlockStore implements LoggedAsset {
     this.apply();
   }
 
+  abandoned(): void {
+    // Nobody is told of what did not become durable.
+    this.waiting.length = 0;
+  }
+
   /** Calls back when everything asked of this store so far is durable and done. */
   whenDurable(done: () => void): void {
     this.streamLog.gate.whenOpen(() => {

@@ -22,10 +22,15 @@ export interface SegmentSizes {
   readonly segmentBytesMax: number;
 }
 
-type SegmentDone = (segment: Segment) => void;
+type Taken = (segment: Segment, header: SegmentHeader) => void;
+
+interface Waiting {
+  readonly baseLsn: number;
+  readonly done: Taken;
+}
 
 export class SegmentPool {
-  /** In use, oldest first; the last one is being written. */
+  /** In use, oldest first; the last one is being written, or will be. */
   readonly used: Segment[] = [];
   /** Why no spare can be made; `null` when nothing is wrong. */
   error: IoError | null = null;
@@ -43,7 +48,7 @@ export class SegmentPool {
   private spare: Segment | null = null;
   private unused: readonly Segment[] = [];
   private isPreparing = false;
-  private waiting: SegmentDone | null = null;
+  private waiting: Waiting | null = null;
   private nextBytes: number;
   private nextSlot = 0;
   /** Number of the last segment that was taken into use, also if nothing came of it. */
@@ -89,17 +94,20 @@ export class SegmentPool {
     return this.spare !== null || this.error === null;
   }
 
-  /** Gives the next segment when it is ready, which is retried without end; one call at a time. */
-  take(done: SegmentDone): void {
+  /** Gives the next segment, to begin at `baseLsn`, when it is ready, which is retried without end; one call at a time. */
+  take(baseLsn: number, done: Taken): void {
     if (this.spare === null) {
-      this.waiting = done;
+      this.waiting = { baseLsn, done };
       this.prepare();
       return;
     }
     const segment = this.spare;
     this.spare = null;
     this.noteTaken(segment);
-    done(segment);
+    this.lastNumber++;
+    const predecessor = this.used.at(-1)?.header.number ?? 0;
+    this.used.push(segment);
+    done(segment, { number: this.lastNumber, predecessor, baseLsn });
   }
 
   /** So much of the newest segment is left: makes a spare in time. */
@@ -118,12 +126,6 @@ export class SegmentPool {
     while (this.used.length > 1 && (this.used[1] as Segment).header.baseLsn <= lsn) {
       this.keepOrDrop(this.used.shift() as Segment);
     }
-  }
-
-  /** The header for a segment that is taken into use now. */
-  nextHeader(baseLsn: number): SegmentHeader {
-    this.lastNumber++;
-    return { number: this.lastNumber, predecessor: this.used.at(-1)?.header.number ?? 0, baseLsn };
   }
 
   /** Closes every file; `done` when nothing is in flight any more. */
@@ -177,7 +179,7 @@ export class SegmentPool {
     const { waiting } = this;
     if (waiting === null) return;
     this.waiting = null;
-    this.take(waiting);
+    this.take(waiting.baseLsn, waiting.done);
   }
 
   /** A superfluous segment becomes the spare if it is as large as wanted, or if there is no better. */

@@ -273,6 +273,11 @@ export class Storage implements LogParticipant {
     }
   }
 
+  abandoned(): void {
+    // Nobody is told of a change that did not become durable.
+    this.changes.length = 0;
+  }
+
   private applyChange(change: CatalogChange, start: number): void {
     this.catalog.apply(change);
     if ('delete' in change) {

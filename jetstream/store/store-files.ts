@@ -43,11 +43,11 @@ export class StoreFiles {
   readonly indexes: IndexCache;
   /** Bytes of blocks that are on their way to their files. */
   queuedBytes = 0;
+  /** Bytes of blocks that are in their files, and in memory until they are on the device. */
+  keptBytes = 0;
   /** Bytes in the tails of open blocks. */
   tailBytes = 0;
   bytesWritten = 0;
-  /** Why blocks can't be written at present; `null` when they can. */
-  writeError: IoError | null = null;
   /** The last error that did no harm, or whose harm was mended. */
   lastError: IoError | null = null;
   /** At start, where everything may block: blocks are written at once. */
@@ -61,6 +61,7 @@ export class StoreFiles {
   /** Where records that are damaged in their block may still be found. */
   findRecords: FindRecords = (_asset, _sequences, done) => done(new Map());
 
+  private readonly failing = new Map<object, IoError>();
   /** Blocks with an open file, the one opened longest ago first. */
   private readonly opened = new Set<OpenFile>();
   private readonly unsynced = new Set<string>();
@@ -76,12 +77,34 @@ export class StoreFiles {
     this.indexes = new IndexCache(sizes.indexBytesMax);
   }
 
+  /** Why a block can't be written at present; `null` when all can. */
+  get writeError(): IoError | null {
+    if (this.failing.size === 0) return null;
+    for (const error of this.failing.values()) return error;
+    return null;
+  }
+
+  /** Bytes of blocks that are in memory because nothing else holds them for sure. */
+  get waitingBytes(): number {
+    return this.queuedBytes + this.keptBytes;
+  }
+
   /** A piece of so many bytes of a block is in its file. */
-  wrote(bytes: number): void {
+  wrote(block: object, bytes: number): void {
     this.queuedBytes -= bytes;
     this.bytesWritten += bytes;
-    this.writeError = null;
+    this.failing.delete(block);
     this.onWritten();
+  }
+
+  /** A piece of a block could not be written; it is tried again. */
+  writeFailed(block: object, error: IoError): void {
+    this.failing.set(block, error);
+  }
+
+  /** The block is gone, with what could not be written. */
+  forgetFailure(block: object): void {
+    this.failing.delete(block);
   }
 
   noteError(error: IoError | null): void {

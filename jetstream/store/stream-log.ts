@@ -13,6 +13,7 @@ import type { Message } from '../../server/protocol/message.ts';
 import { Located } from './block-bytes.ts';
 import type { BlockIndex } from './block-index.ts';
 import type { CommitLog, LogParticipant } from './commit-log.ts';
+import type { FileBlockBytes } from './file-block-bytes.ts';
 import { FrameKind } from './frame.ts';
 import { put32, put48 } from './integers.ts';
 import { type GatedMessage, type GateOwner, LargeGate } from './large-gate.ts';
@@ -145,6 +146,8 @@ export class StreamLog implements GateOwner {
     put32(place, 0, block.number);
     put32(place, 4, offset);
     located.buffer.copy(place, PLACE_HEAD_BYTES, located.at, located.at + headBytes);
+    // Should its block not get to the device as it is, this is all there is of it.
+    (block.bytes as FileBlockBytes).keepUntilSynced();
     this.gate.add({ block, sequence, time, isLarge: bytes > LARGE_BYTES, group: this.group, place });
   }
 

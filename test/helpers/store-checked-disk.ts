@@ -7,7 +7,8 @@ import type { Disk, Done, FileHandle, Io, OpenMode } from '../../server/io/io.ts
 
 export class DiskWatch {
   readonly mistakes: string[] = [];
-  openFiles = 0;
+  /** Paths of files that are open. */
+  readonly open: string[] = [];
 
   watch(io: Io): Io {
     return { ...io, disk: this.watchDisk(io.disk) };
@@ -40,7 +41,7 @@ export class DiskWatch {
   private watchFile(file: FileHandle, path: string): FileHandle {
     let inFlight = 0;
     let isClosed = false;
-    this.openFiles++;
+    this.open.push(path);
     const used = (what: string): void => {
       if (isClosed) this.mistakes.push(`${what} on ${path} after it was closed`);
     };
@@ -57,7 +58,7 @@ export class DiskWatch {
       used(what);
       if (inFlight > 0) this.mistakes.push(`${what} of ${path} with ${inFlight} operations in flight`);
       isClosed = true;
-      this.openFiles--;
+      this.open.splice(this.open.indexOf(path), 1);
     };
     return {
       write: (buffer, offset, length, position, done) =>

@@ -160,7 +160,7 @@ export class StorePlay {
   private end({ how, again }: Ending): void {
     if (how === 'close') {
       this.site.close();
-      assert.equal(this.watch.openFiles, 0, 'files left open');
+      assert.deepEqual(this.watch.open, [], 'files left open');
     } else this.stop(how);
     if (again !== null && how !== 'close') {
       const recovery = this.site.begin();
@@ -176,7 +176,7 @@ export class StorePlay {
     if (how === 'kill') this.site.kill();
     else this.site.cut(how);
     // The system has closed what it had open.
-    this.watch.openFiles = 0;
+    this.watch.open.length = 0;
   }
 
   check(model: StoreModel): void {

@@ -20,6 +20,7 @@ export class StoreSubject implements StoreListener, StoreExtension {
   toldLast = 0;
   onStored: (fromSequence: number, toSequence: number) => void = () => undefined;
   onRemoved: (sequence: number) => void = () => undefined;
+  onPurged: (belowSequence: number) => void = () => undefined;
 
   get fileStore(): FileStore {
     return this.store as FileStore;
@@ -55,6 +56,7 @@ export class StoreSubject implements StoreListener, StoreExtension {
   purged(belowSequence: number): void {
     for (const each of this.told) if (each < belowSequence) this.told.delete(each);
     this.events.push(`purged ${belowSequence}`);
+    this.onPurged(belowSequence);
   }
 
   /** Whether it was told of exactly these sequences; they are taken over. */

@@ -1,0 +1,152 @@
+/**
+ * What is known of one stream and of one consumer from outside, however often their store ends and begins: what was asked
+ * for, what was told to be durable, and what may therefore be there afterwards.
+ */
+import { strict as assert } from 'node:assert';
+import { ConsumerState } from '../../jetstream/consumer/consumer-state.ts';
+import type { StoreLimits } from '../../jetstream/store/store.ts';
+import type { Stored } from './store-messages.ts';
+import { StoreModel } from './store-model.ts';
+
+const overhead = ({ headers }: Stored): number => (headers === '' ? 30 : 34);
+
+/** A stream without limits from which messages are removed, or one with limits from which nothing else goes. */
+export class StreamLedger {
+  /** Every message that was appended and may be there, by sequence. */
+  readonly appended: Map<number, Stored> = new Map();
+  /** Messages that became visible, and those that went again. */
+  readonly visible: Set<number> = new Set();
+  readonly gone: Set<number> = new Set();
+  /** Messages whose removal was asked for. */
+  readonly going: Set<number> = new Set();
+  /** Sequences below this one were asked to go, and went. */
+  purging = 0;
+  purged = 0;
+  readonly limits: StoreLimits;
+  private readonly isLimited: boolean;
+
+  constructor(limits: StoreLimits) {
+    this.limits = limits;
+    this.isLimited = limits.maxBytes + limits.maxMessages + limits.maxMessagesPerSubject > 0;
+  }
+
+  /** What was visible when it ended has to be there; what else was appended may be. `found`: what there is. */
+  reopened(found: readonly Stored[], lastSequence: number): void {
+    for (const message of found) {
+      assert.deepEqual(message, this.appended.get(message.sequence), `message ${message.sequence} as it was appended`);
+    }
+    const lastVisible = Math.max(0, ...this.visible);
+    assert.ok(lastSequence >= lastVisible, `${lastVisible} was visible, ${lastSequence} is the last now`);
+    if (this.isLimited) this.checkLimited(found, lastSequence);
+    else this.checkRemovals(found);
+    // What is there now was durable, and what is not never comes.
+    for (const sequence of this.appended.keys()) {
+      if (sequence <= lastSequence) this.visible.add(sequence);
+      else this.appended.delete(sequence);
+    }
+    const there = new Set(found.map(({ sequence }) => sequence));
+    this.going.clear();
+    this.purging = this.purged;
+    for (const sequence of this.visible) if (!there.has(sequence)) this.gone.add(sequence);
+  }
+
+  /** What is there now is exactly what ought to be, since nothing is on its way. */
+  settled(found: readonly Stored[]): void {
+    const expected = this.isLimited ? this.modelUpTo(Infinity).messages : this.remaining();
+    assert.deepEqual(found, expected);
+  }
+
+  private remaining(): Stored[] {
+    const isGone = (sequence: number): boolean =>
+      this.gone.has(sequence) || this.going.has(sequence) || sequence < this.purging;
+    return [...this.appended.values()].filter(({ sequence }) => !isGone(sequence));
+  }
+
+  private checkRemovals(found: readonly Stored[]): void {
+    const there = new Set(found.map(({ sequence }) => sequence));
+    for (const sequence of this.visible) {
+      const mustBeGone = this.gone.has(sequence) || sequence < this.purged;
+      const mayBeGone = mustBeGone || this.going.has(sequence) || sequence < this.purging;
+      assert.ok(!there.has(sequence) || !mustBeGone, `${sequence} was removed and is back`);
+      assert.ok(there.has(sequence) || mayBeGone, `${sequence} was acknowledged and is lost`);
+    }
+  }
+
+  private checkLimited(found: readonly Stored[], lastSequence: number): void {
+    assert.deepEqual(found, this.modelUpTo(lastSequence).messages);
+  }
+
+  private modelUpTo(lastSequence: number): StoreModel {
+    const model = new StoreModel(overhead);
+    model.setLimits(this.limits);
+    for (const message of this.appended.values()) if (message.sequence <= lastSequence) model.add(message);
+    return model;
+  }
+}
+
+type Operation = (state: ConsumerState) => void;
+
+/** A consumer: the operations on it in their order, and how many of them are durable. */
+export class ConsumerLedger {
+  private operations: Operation[] = [];
+  private durable = 0;
+  private state = new ConsumerState(1);
+
+  note(operation: Operation): number {
+    this.operations.push(operation);
+    return this.operations.length;
+  }
+
+  /** The first so many operations are durable. */
+  isDurable(count: number): void {
+    this.durable = Math.max(this.durable, count);
+  }
+
+  get length(): number {
+    return this.operations.length;
+  }
+
+  /** The state that was found is the one after all durable operations and perhaps some more. */
+  reopened(found: ConsumerState): void {
+    const { operations } = this;
+    const wanted = JSON.stringify(imageOf(found));
+    const { state } = this;
+    for (let count = 0; ; count++) {
+      if (count >= this.durable && JSON.stringify(imageOf(state)) === wanted) {
+        // The others never happened.
+        this.operations = [];
+        this.durable = 0;
+        return;
+      }
+      const operation = operations[count];
+      if (operation === undefined) break;
+      operation(state);
+    }
+    const own = JSON.stringify(imageOf(state));
+    assert.fail(
+      `after ${operations.length} operations, ${this.durable} durable:\n  found    ${wanted}\n  expected ${own}`,
+    );
+  }
+}
+
+/** Everything that makes a difference between two states. */
+export function imageOf(state: ConsumerState): unknown {
+  const { pending, ackFloor, nextStream, nextConsumer, deliveredStream } = state;
+  const rows: unknown[] = [];
+  for (let row = pending.firstRow; row >= 0; row = pending.nextRow(row)) {
+    rows.push([
+      pending.sequence(row),
+      pending.consumerSequence(row),
+      pending.deadlineMs(row),
+      pending.deliveryCount(row),
+    ]);
+  }
+  return {
+    ackFloor: { ...ackFloor },
+    nextStream,
+    nextConsumer,
+    deliveredStream,
+    rows,
+    redelivered: pending.redelivered,
+  };
+}

@@ -12,6 +12,7 @@ export type FigureName =
   | 'startStoreMs'
   | 'idleMb'
   | 'idleOwnMb'
+  | 'idleOwnStoreMb'
   | 'idleThreads'
   | 'programMb'
   | 'compressedMb'
@@ -37,12 +38,13 @@ export const FIGURES: Readonly<Record<FigureName, Figure>> = {
   ownMb: { label: 'peak own pages, MB', decimals: 0 },
   p50Us: { label: 'median latency, us', decimals: 0 },
   p99Us: { label: '99th percentile, us', decimals: 0 },
-  threads: { label: 'threads under load', decimals: 0 },
   startMs: { label: 'start to INFO, ms', decimals: 0 },
   startStoreMs: { label: 'the same with JetStream, ms', decimals: 0 },
   idleMb: { label: 'idle resident set, MB', decimals: 1 },
   idleOwnMb: { label: 'idle own pages, MB', decimals: 1 },
+  idleOwnStoreMb: { label: 'the same with JetStream, MB', decimals: 1 },
   idleThreads: { label: 'idle threads', decimals: 0 },
+  threads: { label: 'threads under load', decimals: 0 },
   programMb: { label: 'program file, million bytes', decimals: 1 },
   compressedMb: { label: 'the same as xz', decimals: 1 },
   loadedMb: { label: 'resident set with them, MB', decimals: 0 },

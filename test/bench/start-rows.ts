@@ -1,6 +1,6 @@
 /**
- * What a server is before it has anything to do: how soon it greets, what it takes up when idle, how large it is. The
- * program file is in the page cache, as it is on a machine where it was run before.
+ * What a server is before it has anything to do: how soon it greets, what it takes up when idle, how large it is. Starts
+ * find the program file in the page cache, as on a machine where it was run before.
  */
 import { realpathSync, statSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -45,13 +45,28 @@ export const START_ROWS: readonly Row[] = [
 async function measureStart(contender: Contender): Promise<Sample> {
   const startMs = await medianStartMs(contender, { jetstream: null, isWarm: true });
   const startStoreMs = await medianStartMs(contender, { isWarm: true });
-  const server = await startMeasured(contender, { isWarm: true });
+  return { startMs, startStoreMs, ...(await measureIdleCore(contender)), ...(await measureIdleStore(contender)) };
+}
+
+async function measureIdleCore(contender: Contender): Promise<Sample> {
+  const server = await startMeasured(contender, { jetstream: null });
+  try {
+    await delay(IDLE_MS);
+    return { idleMb: server.usage.residentMb(), idleOwnMb: server.usage.ownMb() };
+  } finally {
+    await server.stop();
+  }
+}
+
+/** With an empty store, and then how many threads there are when something is stored. */
+async function measureIdleStore(contender: Contender): Promise<Sample> {
+  const server = await startMeasured(contender);
   try {
     await delay(IDLE_MS);
     const { usage } = server;
-    const idle = { idleMb: usage.residentMb(), idleOwnMb: usage.ownMb(), idleThreads: usage.threads() };
+    const idle = { idleOwnStoreMb: usage.ownMb(), idleThreads: usage.threads() };
     const [, { threads }] = await peaksDuring(usage, () => storeSome(server));
-    return { startMs, startStoreMs, ...idle, threads };
+    return { ...idle, threads };
   } finally {
     await server.stop();
   }

@@ -13,8 +13,8 @@ import { Authenticator } from './auth/authenticator.ts';
 import { nodeHash, serverId } from './auth/server-identity.ts';
 import { parseDecimal, splitHostPort } from './config/host-port.ts';
 import type { ServerOptions } from './config/options.ts';
-import { AcceptFailures } from './connection/accept-failures.ts';
 import { ClientConnection } from './connection/client-connection.ts';
+import { ClientListener } from './connection/client-listener.ts';
 import { ClosedConnections } from './connection/closed-connections.ts';
 import type { Connection } from './connection/connection.ts';
 import type { ConnectionHost, ConnectionLimits, Identity } from './connection/connection-host.ts';
@@ -24,7 +24,7 @@ import { FirstLines } from './connection/first-lines.ts';
 import { hostPort, listenFailure } from './connection/listen-failure.ts';
 import { Outbound } from './connection/outbound.ts';
 import { Traffic } from './connection/statistics.ts';
-import type { Address, Io, IoError, Listener, Socket } from './io/io.ts';
+import type { Address, Io, Socket } from './io/io.ts';
 import { LeafNodes } from '../leafnode/leaf-nodes.ts';
 import type { LeafSite } from '../leafnode/leaf-site.ts';
 import type { JetStream } from '../jetstream/api/jetstream.ts';
@@ -91,7 +91,7 @@ export class Server implements ConnectionHost, MonitorSource {
   private readonly authenticator: Authenticator;
   readonly info: ServerInfo;
   private nextClientId = 1;
-  private listener: Listener | null = null;
+  private readonly listener: ClientListener;
   private isDraining = false;
   private isClosing = false;
 
@@ -107,6 +107,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.outbound = new Outbound(io, Math.min(UNSENT_BYTES_MAX, io.host.memoryLimitBytes() / 4));
     this.outbound.onBudgetExceeded = () => this.closeSlowest();
     this.wheel = new DeadlineWheel(io);
+    this.listener = new ClientListener(io, log, (socket) => this.accept(socket));
     this.limits = limitsOf(options);
     this.closedConnections = new ClosedConnections(options.maxClosedClients);
     this.globalAccount = this.makeAccount(GLOBAL_ACCOUNT);
@@ -170,7 +171,7 @@ export class Server implements ConnectionHost, MonitorSource {
     if (this.isClosing) return;
     this.isClosing = true;
     this.log.notice('Initiating Shutdown...');
-    this.listener?.close(() => undefined);
+    this.listener.close();
     this.monitor?.close();
     this.leafNodes.close();
     for (const client of this.clients.values()) client.close('Server Shutdown');
@@ -188,7 +189,7 @@ export class Server implements ConnectionHost, MonitorSource {
     if (this.isDraining || this.isClosing) return;
     this.isDraining = true;
     this.log.notice('Entering lame duck mode, stop accepting new clients');
-    this.listener?.close(() => undefined);
+    this.listener.close();
     this.leafNodes.close();
     const info = encodeInfo({ ...this.info, ldm: true });
     for (const client of this.clients.values()) client.sendAsyncInfo(info);
@@ -239,29 +240,17 @@ export class Server implements ConnectionHost, MonitorSource {
   }
 
   private listen(done: (error: StartError | null) => void): void {
-    const { host, port } = this.options;
-    const failures = new AcceptFailures(this.log, this.io.clock);
-    this.listener = this.io.network.listen(
-      { host, port },
-      {
-        listening: (address) => {
-          this.clientAddress = { host, port: address.port };
-          if (this.options.clientAdvertise === '') this.info.port = address.port;
-          this.log.notice(`Listening for client connections on ${hostPort({ host, port: address.port })}`);
-          done(null);
-        },
-        accepted: (socket) => this.accept(socket),
-        failed: (error) => {
-          if (this.clientAddress === null) this.listenFailed(error, done);
-          else failures.note(error);
-        },
-      },
-    );
-  }
-
-  private listenFailed(error: IoError, done: (error: StartError | null) => void): void {
-    const reason = listenFailure(this.options, error);
-    done(new StartError(`Error listening on port: ${hostPort(this.options)}, ${JSON.stringify(reason)}`, error));
+    const { options } = this;
+    this.listener.open(options, (port, error) => {
+      if (error !== null) {
+        const reason = JSON.stringify(listenFailure(options, error));
+        done(new StartError(`Error listening on port: ${hostPort(options)}, ${reason}`, error));
+        return;
+      }
+      this.clientAddress = { host: options.host, port };
+      if (options.clientAdvertise === '') this.info.port = port;
+      done(null);
+    });
   }
 
   // ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -314,11 +303,11 @@ export class Server implements ConnectionHost, MonitorSource {
   }
 
   connectionGone(connection: Connection): void {
-    this.goneTraffic.add(connection.traffic);
+    this.goneTraffic.add(connection.trafficSoFar);
     const client = this.clients.get(connection.id);
     if (client !== connection) return;
     this.clients.delete(connection.id);
-    this.goneClientTraffic.add(connection.traffic);
+    this.goneClientTraffic.add(connection.trafficSoFar);
     this.goneStalls += client.stalls;
   }
 

@@ -53,7 +53,7 @@ export function baseFacts(connection: Connection, clock: Clock): Omit<Connection
     closedReason: connection.closedReason,
     rttMs: connection.rttMs,
     pendingBytes: connection.pendingBytes,
-    traffic: connection.traffic,
+    traffic: connection.trafficSoFar,
     stalls: 0,
     subscriptions: 0,
     name: '',

@@ -8,7 +8,7 @@
  * Deadlines (authentication, ping, write, hold review) share one entry on the server's wheel: the earliest of them.
  *
  * There can be very many connections, and most of what one has is for later: queue, traffic, keepalive and deadlines of
- * writes are made when they are first used. Whoever only looks asks `pendingBytes` and `rttMs` instead.
+ * writes are made when they are first used. Whoever only looks asks for `trafficSoFar`, `pendingBytes` and `rttMs`.
  */
 
 import type { IoError, Socket, SocketHandler } from '../io/io.ts';
@@ -20,7 +20,7 @@ import type { ConnectionHost } from './connection-host.ts';
 import type { WheelEntry } from './deadline-wheel.ts';
 import { Keepalive } from './keepalive.ts';
 import { OutboundQueue, type QueueOwner } from './outbound-queue.ts';
-import { Traffic } from './statistics.ts';
+import { NO_TRAFFIC, Traffic } from './statistics.ts';
 import { UnsentDeadlines } from './unsent-deadlines.ts';
 
 const CLOSE_LINGER_MS = 1000;
@@ -54,7 +54,7 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   /** Messages queued when the last write that carried new ones began. */
   private messagesWritten = 0;
   /** Bytes written past the queue, before there was one, that the socket has not taken yet. */
-  private greetingBytes = 0;
+  private directBytes = 0;
   private ownQueue: OutboundQueue | null = null;
   private ownTraffic: Traffic | null = null;
   private ownKeepalive: Keepalive | null = null;
@@ -93,6 +93,10 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
     return this.ownTraffic;
   }
 
+  get trafficSoFar(): Traffic {
+    return this.ownTraffic ?? NO_TRAFFIC;
+  }
+
   get keepalive(): Keepalive {
     this.ownKeepalive ??= this.makeKeepalive();
     return this.ownKeepalive;
@@ -109,7 +113,7 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
 
   /** Bytes that the peer has not taken yet. */
   get pendingBytes(): number {
-    return this.ownQueue === null ? this.greetingBytes : this.ownQueue.pendingBytes;
+    return this.ownQueue === null ? this.directBytes : this.ownQueue.pendingBytes;
   }
 
   get isClosed(): boolean {
@@ -137,7 +141,7 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   }
 
   written(): void {
-    this.greetingBytes = 0;
+    this.directBytes = 0;
     this.ownQueue?.written();
     if (this.state === 'closing' && this.pendingBytes === 0) this.socket.end();
   }
@@ -155,9 +159,9 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
     this.host.connectionGone(this);
   }
 
-  /** Writes the first bytes of a connection at once: a queue is for those that go on. */
+  /** Sends the first bytes of a connection, at once: a queue is for those that go on. */
   protected greet(bytes: Uint8Array): void {
-    this.greetingBytes = bytes.length;
+    this.directBytes = bytes.length;
     this.socket.write([bytes]);
   }
 
@@ -169,7 +173,12 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   /** Tells the peer of an error, and ends the connection if that is what the error means. */
   fail(error: PeerError): void {
     if (this.state !== 'open') return;
-    this.send(Buffer.from(`-ERR '${error.text}'\r\n`));
+    const bytes = Buffer.from(`-ERR '${error.text}'\r\n`);
+    if (error.closes !== null && this.ownQueue === null && this.directBytes === 0) {
+      this.closeWith(bytes, error.closes);
+      return;
+    }
+    this.send(bytes);
     if (error.closes !== null) this.close(error.closes);
   }
 
@@ -180,9 +189,23 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
     if (this.pendingBytes === 0) this.socket.end();
     else {
       this.ownQueue?.flush();
-      this.unsent.lingerMs = this.host.io.clock.monotonicMs() + CLOSE_LINGER_MS;
-      this.armDeadline();
+      this.linger();
     }
+  }
+
+  /** Ends a connection that needed no queue so far after these bytes: it needs none for them either. */
+  private closeWith(bytes: Uint8Array, reason: ClosedReason): void {
+    this.directBytes = bytes.length;
+    this.beginClosing(reason);
+    this.socket.write([bytes]);
+    this.linger();
+  }
+
+  /** What is unsent has this long to go out. */
+  private linger(): void {
+    if (this.pendingBytes === 0) return;
+    this.unsent.lingerMs = this.host.io.clock.monotonicMs() + CLOSE_LINGER_MS;
+    this.armDeadline();
   }
 
   /** Ends the connection at once; what is queued is lost. */
@@ -200,7 +223,7 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
 
   writeStarts(): void {
     this.lastWriteMs = this.host.io.clock.monotonicMs();
-    const outMessages = this.ownTraffic === null ? 0 : this.ownTraffic.outMessages;
+    const { outMessages } = this.trafficSoFar;
     if (outMessages === this.messagesWritten) return;
     this.messagesWritten = outMessages;
     this.lastActivityMs = this.lastWriteMs;
@@ -274,7 +297,7 @@ export abstract class Connection implements SocketHandler, Sink, QueueOwner, Whe
   }
 
   private makeQueue(): OutboundQueue {
-    this.ownQueue = new OutboundQueue(this.host.outbound, this, this.greetingBytes > 0);
+    this.ownQueue = new OutboundQueue(this.host.outbound, this, this.directBytes > 0);
     return this.ownQueue;
   }
 

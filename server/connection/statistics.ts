@@ -18,3 +18,6 @@ export class Traffic {
     this.outBytes += other.outBytes;
   }
 }
+
+/** Of those that have had none. */
+export const NO_TRAFFIC: Traffic = Object.freeze(new Traffic());

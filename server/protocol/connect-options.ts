@@ -75,8 +75,9 @@ export function readConnect(json: string, options: ConnectOptions): string | nul
   let parsed: unknown;
   try {
     parsed = JSON.parse(json);
-  } catch (error) {
-    return `invalid JSON in CONNECT: ${(error as Error).message}`;
+  } catch {
+    // What the error says may quote the text, and that holds passwords.
+    return 'CONNECT is no JSON';
   }
   if (parsed === null) return null;
   if (typeof parsed !== 'object' || Array.isArray(parsed)) return 'CONNECT takes a JSON object';

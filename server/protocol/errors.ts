@@ -52,7 +52,7 @@ type PeerErrorName =
   | 'invalidPublishSubject';
 
 export const PeerErrors: Readonly<Record<PeerErrorName, PeerError>> = {
-  unknownOperation: { text: 'Unknown Protocol Operation', closes: 'Parse Error' },
+  unknownOperation: { text: 'Unknown Protocol Operation', closes: 'Protocol Violation' },
   authorizationViolation: { text: 'Authorization Violation', closes: 'Authentication Failure' },
   authenticationTimeout: { text: 'Authentication Timeout', closes: 'Authentication Timeout' },
   maximumPayload: { text: 'Maximum Payload Violation', closes: 'Maximum Message Payload Exceeded' },

@@ -70,10 +70,10 @@ describe('CONNECT', () => {
   });
 
   it.each([
-    ['', /^invalid JSON/],
-    ['{', /^invalid JSON/],
-    ['{"user":"a"} x', /^invalid JSON/],
-    ["{'user':'a'}", /^invalid JSON/],
+    ['', /^CONNECT is no JSON$/],
+    ['{', /^CONNECT is no JSON$/],
+    ['{"user":"a"} x', /^CONNECT is no JSON$/],
+    ["{'user':'a'}", /^CONNECT is no JSON$/],
     ['[]', /^CONNECT takes/],
     ['"x"', /^CONNECT takes/],
     ['1', /^CONNECT takes/],
@@ -88,6 +88,18 @@ describe('CONNECT', () => {
     expect(read(json)).toMatch(reason);
   });
 
+  it('is never quoted in what is said about it', () => {
+    for (const json of [
+      '{"pass":secret}',
+      '{"pass":"secret",}',
+      '{"pass":"secret" "x"}',
+      '"secret"',
+      '{"pass":["secret"]}',
+    ]) {
+      expect(read(json)).toMatch(/^CONNECT (?!.*secret)/);
+    }
+  });
+
   it('a second time changes only what it names', () => {
     const options = defaultConnectOptions();
     readConnect('{"user":"u","verbose":false,"name":"first"}', options);
@@ -96,6 +108,6 @@ describe('CONNECT', () => {
 
   it('nested as deep as a line allows is no trouble', () => {
     expect(read(`{"x":${'['.repeat(2000)}${']'.repeat(2000)},"user":"u"}`)).toEqual({ user: 'u' });
-    expect(read('['.repeat(50_000))).toMatch(/^invalid JSON/);
+    expect(read('['.repeat(50_000))).toMatch(/^CONNECT is no JSON$/);
   });
 });

@@ -68,23 +68,23 @@ function takeSignals(server: Server, sink: ReopenableSink, log: Log, portsFile: 
     process.exit(0);
   };
   process.on('SIGINT', () => {
-    log.debug('Trapped "interrupt" signal');
+    log.notice('Trapped "interrupt" signal');
     server.close(exit);
   });
   process.on('SIGTERM', () => {
-    log.debug('Trapped "terminated" signal');
+    log.notice('Trapped "terminated" signal');
     if (!server.isLameDuck) server.close(exit);
   });
   process.on('SIGUSR2', () => {
-    log.debug('Trapped "user defined signal 2" signal');
+    log.notice('Trapped "user defined signal 2" signal');
     server.drain(exit);
   });
   process.on('SIGHUP', () => {
-    log.debug('Trapped "hangup" signal');
+    log.notice('Trapped "hangup" signal');
     reload(server, log);
   });
   reopenLog = () => {
-    log.debug('Trapped "user defined signal 1" signal');
+    log.notice('Trapped "user defined signal 1" signal');
     if (sink.reopen()) log.notice('File log re-opened');
     else log.notice('File log re-open ignored, not a file logger');
   };

@@ -6,11 +6,13 @@
  * none, nobody answers here either, and the requester hears that there are no responders. A subject that is none of the
  * API's is taken and not answered, as nats-server does; a request that petiole does not have yet is refused by its name.
  *
+ * A request to `$JS.<domain>.API.>` becomes the one without the domain, whoever answers that.
+ *
  * Bound: request_queue_limit requests; beyond it all that wait are dropped.
  */
 
 import { Buffer } from 'node:buffer';
-import type { Message } from '../../server/protocol/message.ts';
+import { Message } from '../../server/protocol/message.ts';
 import { asksTooHighLevel } from '../../server/protocol/required-level.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
 import { subjectMatches } from '../../server/subject/subject.ts';
@@ -28,7 +30,6 @@ import { streamHandlers } from './stream-requests.ts';
 
 const PREFIX = '$JS.API.';
 const PREFIX_TOKENS = 2;
-const DOMAIN_PREFIX_TOKENS = 3;
 
 /** Handlers by what follows the prefix in the subject. */
 const HANDLERS: readonly ApiEntry[] = [
@@ -45,6 +46,8 @@ export class ApiDispatcher implements Sink {
   private readonly jetstream: JetStream;
   private readonly owner: JetStreamAccount;
   private readonly subscriptions: Subscription[] = [];
+  /** A request without the domain that it named. */
+  private readonly local = new Message();
   private queue: ApiRequest[] = [];
   private busy = false;
 
@@ -73,7 +76,8 @@ export class ApiDispatcher implements Sink {
 
   deliver(_subscription: Subscription, message: Message): boolean {
     const subject = message.subjectText();
-    const path = subject.split('.').slice(subject.startsWith(PREFIX) ? PREFIX_TOKENS : DOMAIN_PREFIX_TOKENS);
+    if (!subject.startsWith(PREFIX)) return this.forward(subject, message);
+    const path = subject.split('.').slice(PREFIX_TOKENS);
     if (path[0] === 'DIRECT' || (path[0] === 'CONSUMER' && path[1] === 'MSG')) return false;
     if (handlerFor(path) === undefined) return true;
     if (this.queue.length >= this.jetstream.options.requestQueueLimit) {
@@ -85,6 +89,17 @@ export class ApiDispatcher implements Sink {
     this.queue.push(new ApiRequest(this.owner.account, path, reply, body, asksTooHighLevel(message)));
     if (!this.busy) this.next();
     return true;
+  }
+
+  private forward(subject: string, message: Message): boolean {
+    const { local } = this;
+    const withoutDomain = Buffer.from(`$JS.${subject.slice(`$JS.${this.jetstream.domain}.`.length)}`, 'latin1');
+    local.setSubject(withoutDomain, 0, withoutDomain.length);
+    local.setReply(message.reply, message.replyStart, message.replyEnd);
+    local.setBody(message.body, message.bodyStart, message.payloadStart, message.bodyEnd);
+    local.source = message.source;
+    local.producer = message.producer;
+    return this.owner.account.route(local);
   }
 
   private next(): void {

@@ -17,6 +17,7 @@ import { hostPort } from './connection/listen-failure.ts';
 import type { Io } from './io/io.ts';
 import { Log } from './io/log.ts';
 import { realIo } from './io/real-io.ts';
+import { loadRooms } from './rooms.ts';
 import { Server } from './server.ts';
 
 const CONFIG_NAME = 'startServer.conf';
@@ -62,6 +63,7 @@ export async function startServer(given: StartServerOptions = {}): Promise<Runni
     io,
     new Log(log, io.clock, io.host.processId, { debug, trace, time: logTime, utc: logTimeUtc }),
     options,
+    await loadRooms(options),
   );
   await new Promise<void>((resolve, reject) => {
     server.start((error) => {

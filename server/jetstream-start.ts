@@ -7,6 +7,8 @@ import type { Account } from './account/account.ts';
 import type { ServerOptions } from './config/options.ts';
 import type { Io } from './io/io.ts';
 import type { Log } from './io/log.ts';
+import { JetStreamMonitor } from './monitor/jetstream-monitor.ts';
+import type { JetStreamView } from './monitor/monitor-source.ts';
 import { API_LEVEL } from './protocol/version.ts';
 import { StartError } from './start-error.ts';
 
@@ -66,6 +68,11 @@ export function startJetStream(site: Site, jetstream: JetStream, done: () => voi
     log.notice(`Took ${(io.clock.monotonicMs() - startedMs).toFixed(3)}ms to start JetStream`);
     done();
   });
+}
+
+/** What monitoring shows of it. */
+export function viewOf(jetstream: JetStream): JetStreamView {
+  return new JetStreamMonitor(jetstream);
 }
 
 function limitsOf({ io, options }: Site, directory: string): StorageLimits {

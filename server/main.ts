@@ -14,6 +14,7 @@ import { diskSources } from './config/sources.ts';
 import { fileSink, type ReopenableSink, standardErrorSink } from './io/log-sinks.ts';
 import { Log } from './io/log.ts';
 import { realIo } from './io/real-io.ts';
+import { loadRooms, type Rooms } from './rooms.ts';
 import { Server } from './server.ts';
 
 const PROGRAM = 'nats-server';
@@ -33,9 +34,10 @@ if (outcome.kind === 'exit') {
   process.exit(outcome.code);
 }
 if (outcome.stderr !== '') fs.writeSync(process.stderr.fd, outcome.stderr);
-run(outcome.options);
+const { options } = outcome;
+void loadRooms(options).then((rooms) => run(options, rooms));
 
-function run(options: ServerOptions): void {
+function run(options: ServerOptions, rooms: Rooms): void {
   nameProcess();
   const sink = openSink(options);
   const log = new Log(sink.write, io.clock, process.pid, {
@@ -44,7 +46,7 @@ function run(options: ServerOptions): void {
     time: options.logTime,
     utc: options.logTimeUtc,
   });
-  const server = makeServer(options, log);
+  const server = makeServer(options, rooms, log);
   const portsFile = portsFileOf(options);
   takeSignals(server, sink, log, portsFile);
   if (options.pidFile !== '') writeOrFail(log, 'pidfile', options.pidFile, String(process.pid), PID_MODE);
@@ -54,9 +56,9 @@ function run(options: ServerOptions): void {
   });
 }
 
-function makeServer(options: ServerOptions, log: Log): Server {
+function makeServer(options: ServerOptions, rooms: Rooms, log: Log): Server {
   try {
-    return new Server(io, log, options);
+    return new Server(io, log, options, rooms);
   } catch (error) {
     fail(log, (error as Error).message);
   }

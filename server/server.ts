@@ -6,6 +6,7 @@
  *                     └──────────────────────────── close ───────────────┘
  */
 
+import { strict as assert } from 'node:assert';
 import { Account } from './account/account.ts';
 import { compileMapping } from './account/mapping.ts';
 import { Mappings } from './account/mappings.ts';
@@ -28,17 +29,16 @@ import type { Address, Io, Socket } from './io/io.ts';
 import { LeafNodes } from '../leafnode/leaf-nodes.ts';
 import type { LeafSite } from '../leafnode/leaf-site.ts';
 import type { JetStream } from '../jetstream/api/jetstream.ts';
-import { makeJetStream, startJetStream } from './jetstream-start.ts';
 import type { Log } from './io/log.ts';
 import { rememberClosed } from './monitor/open-connection.ts';
-import { Monitor } from './monitor/monitor.ts';
-import { JetStreamMonitor } from './monitor/jetstream-monitor.ts';
+import type { Monitor } from './monitor/monitor.ts';
 import type { JetStreamView, MonitorSource } from './monitor/monitor-source.ts';
 import type { ConnectOptions } from './protocol/connect-options.ts';
 import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
 import { Message } from './protocol/message.ts';
 import { encodeInfo, type ServerInfo } from './protocol/server-info.ts';
 import { API_LEVEL, NATS_VERSION, PETIOLE_VERSION } from './protocol/version.ts';
+import { type JetStreamRoom, NO_ROOMS, type Rooms } from './rooms.ts';
 import { StartError } from './start-error.ts';
 import { Sublist } from './subject/sublist.ts';
 
@@ -88,6 +88,7 @@ export class Server implements ConnectionHost, MonitorSource {
   readonly monitor: Monitor | null;
   /** What monitoring shows of JetStream; `null` where there is nothing to show. */
   readonly jetStreamView: JetStreamView | null;
+  private readonly jetstreamRoom: JetStreamRoom | null;
   private readonly authenticator: Authenticator;
   readonly info: ServerInfo;
   private nextClientId = 1;
@@ -95,7 +96,8 @@ export class Server implements ConnectionHost, MonitorSource {
   private isDraining = false;
   private isClosing = false;
 
-  constructor(io: Io, log: Log, options: ServerOptions) {
+  /** `rooms`: what `loadRooms` gives for these options. */
+  constructor(io: Io, log: Log, options: ServerOptions, rooms: Rooms = NO_ROOMS) {
     this.io = io;
     this.log = log;
     this.options = options;
@@ -117,9 +119,11 @@ export class Server implements ConnectionHost, MonitorSource {
     this.authenticator = new Authenticator(options.authorization, this.globalAccount);
     this.info = this.makeInfo();
     this.leafNodes = new LeafNodes(this, this.leafSite(), options.leafnodes);
-    this.jetstream = options.jetstream.isEnabled ? makeJetStream(this) : null;
-    this.jetStreamView = this.jetstream === null ? null : new JetStreamMonitor(this.jetstream);
-    this.monitor = options.monitorPort === null ? null : new Monitor(this);
+    assert(rooms.jetstream !== null || !options.jetstream.isEnabled, 'the rooms for these options are loaded');
+    this.jetstreamRoom = rooms.jetstream;
+    this.jetstream = rooms.jetstream?.makeJetStream(this) ?? null;
+    this.jetStreamView = this.jetstream === null ? null : (rooms.jetstream?.viewOf(this.jetstream) ?? null);
+    this.monitor = rooms.monitor === null ? null : new rooms.monitor.Monitor(this);
   }
 
   get authRequired(): boolean {
@@ -161,9 +165,9 @@ export class Server implements ConnectionHost, MonitorSource {
 
   /** Clients can connect once every stream is back. */
   private startJetStream(done: () => void): void {
-    const { jetstream } = this;
-    if (jetstream === null) done();
-    else startJetStream(this, jetstream, done);
+    const { jetstream, jetstreamRoom } = this;
+    if (jetstream === null || jetstreamRoom === null) done();
+    else jetstreamRoom.startJetStream(this, jetstream, done);
   }
 
   /** Stops listening and ends every connection after what is queued has gone out; `done` when all is closed. */

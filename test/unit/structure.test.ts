@@ -22,6 +22,7 @@ const recordCodec: readonly string[] = ['frame', 'record', 'integers', 'crc32'].
 const rows: readonly Row[] = [
   { rooms: ['server/main.ts', 'server/index.ts'] },
   { rooms: ['server/server.ts'] },
+  { rooms: ['server/rooms.ts'] },
   { rooms: ['server/jetstream-start.ts'] },
   { rooms: ['server/start-error.ts'] },
   { rooms: ['server/monitor', 'server/system'] },

@@ -1,0 +1,33 @@
+/**
+ * The rooms of the house that not every configuration uses. They are loaded when one does: a server without JetStream
+ * does not carry the code of streams in its memory, which on a small machine counts.
+ */
+
+import type { ServerOptions } from './config/options.ts';
+import type { makeJetStream, startJetStream, viewOf } from './jetstream-start.ts';
+import type { Monitor } from './monitor/monitor.ts';
+
+export interface JetStreamRoom {
+  readonly makeJetStream: typeof makeJetStream;
+  readonly startJetStream: typeof startJetStream;
+  readonly viewOf: typeof viewOf;
+}
+
+export interface MonitorRoom {
+  readonly Monitor: typeof Monitor;
+}
+
+export interface Rooms {
+  readonly jetstream: JetStreamRoom | null;
+  readonly monitor: MonitorRoom | null;
+}
+
+export const NO_ROOMS: Rooms = { jetstream: null, monitor: null };
+
+/** Loads what a server with these options needs. */
+export async function loadRooms(options: ServerOptions): Promise<Rooms> {
+  return {
+    jetstream: options.jetstream.isEnabled ? await import('./jetstream-start.ts') : null,
+    monitor: options.monitorPort === null ? null : await import('./monitor/monitor.ts'),
+  };
+}

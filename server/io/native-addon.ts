@@ -26,7 +26,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
+  readSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -57,6 +57,8 @@ export class NativeAddonError extends Error {
     this.tried = tried;
   }
 }
+
+const PIECE_BYTES = 64 * 1024;
 
 /** The system loads a library once per process, and so do we; whoever asks first decides on the place. */
 let loaded: object | null = null;
@@ -162,10 +164,21 @@ function isOurs(path: string, bytes: Uint8Array): boolean {
   try {
     const status = fstatSync(file);
     const isPrivate = status.isFile() && status.uid === ownUser() && (status.mode & 0o022) === 0;
-    return isPrivate && status.size === bytes.length && readFileSync(file).equals(bytes);
+    return isPrivate && status.size === bytes.length && holds(file, bytes);
   } finally {
     closeSync(file);
   }
+}
+
+/** True when the open file begins with these bytes. Read in pieces: the whole would stay in memory for long. */
+function holds(file: number, bytes: Uint8Array): boolean {
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  for (let at = 0; at < bytes.length;) {
+    const read = readSync(file, piece, 0, PIECE_BYTES, at);
+    if (read === 0 || piece.compare(bytes, at, at + read, 0, read) !== 0) return false;
+    at += read;
+  }
+  return true;
 }
 
 /** Removes what other versions, or processes that died while writing, left in the folder. */

@@ -19,6 +19,9 @@ import { Server } from './server.ts';
 
 const PROGRAM = 'nats-server';
 const PID_MODE = 0o600;
+/** With less CPU time used in such a while the server counts as idle. */
+const IDLE_MS = 700;
+const IDLE_CPU_SECONDS = 0.005;
 
 // Until somebody listens for this signal the runtime opens its debugger on it.
 let reopenLog = (): void => undefined;
@@ -53,6 +56,16 @@ function run(options: ServerOptions, rooms: Rooms): void {
   server.start((error) => {
     if (error !== null) fail(log, error.message);
     if (portsFile !== null) writeOrFail(log, 'ports file', portsFile, portsText(server), 0o666);
+    shrinkWhenIdle(io.host.cpuSeconds());
+  });
+}
+
+/** Starting leaves the heap larger than serving needs: it is made small once, as soon as nothing goes on for a while. */
+function shrinkWhenIdle(cpuSecondsBefore: number): void {
+  io.timers.after(IDLE_MS, () => {
+    const now = io.host.cpuSeconds();
+    if (now - cpuSecondsBefore < IDLE_CPU_SECONDS) io.host.shrinkHeap();
+    else shrinkWhenIdle(now);
   });
 }
 

@@ -213,4 +213,6 @@ export interface Host {
   sqliteAddon(storeDirectory: string): object;
   /** Collects garbage now if the runtime lets us; the milliseconds it took, or `null` if it does not. */
   collectGarbage(): number | null;
+  /** The same with all that the runtime can do to need less memory, which takes several times as long. */
+  shrinkHeap(): void;
 }

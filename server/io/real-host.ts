@@ -41,4 +41,8 @@ export class RealHost implements Host {
     globalThis.gc();
     return performance.now() - before;
   }
+
+  shrinkHeap(): void {
+    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' });
+  }
 }

@@ -41,6 +41,10 @@ export class SimulatedHost implements Host {
     return loadSqliteAddon(null);
   }
 
+  shrinkHeap(): void {
+    // A simulated host has no heap of its own.
+  }
+
   collectGarbage(): number {
     return 0;
   }

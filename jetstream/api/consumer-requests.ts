@@ -38,13 +38,13 @@ const createConsumer: ApiHandler = (context, request) => {
   const answer = (): void => {
     request.respond(CREATE, consumerInfo(entry.consumers.get(config.name) as Consumer, 'full'));
   };
-  if (existing !== null) {
-    jetstream.putConsumer(entry, config, existing, 0, existing.created, answer);
-    return;
-  }
-  startingSequence(entry.stream.store, config, (start) => {
-    jetstream.putConsumer(entry, config, null, start, nowText(jetstream.io.clock), answer);
-  });
+  const put = (start: number, created: string): void => {
+    const isPut = jetstream.putConsumer(entry, config, existing, start, created, answer);
+    if (!isPut) request.refuse(CREATE, ApiErrors.consumerCreateFailed('consumer configuration too large'));
+  };
+  if (existing === null)
+    startingSequence(entry.stream.store, config, (start) => put(start, nowText(jetstream.io.clock)));
+  else put(0, existing.created);
 };
 
 interface Plan {

@@ -130,14 +130,20 @@ export class JetStream implements AssetHost, StreamHost {
 
   // ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Makes or changes a stream; `done` when that is durable. */
-  putStream(account: string, config: StreamConfig, existing: Stream | null, created: string, done: () => void): void {
+  /** Makes or changes a stream; `done` when that is durable. False: the configuration is larger than the log takes. */
+  putStream(
+    account: string,
+    config: StreamConfig,
+    existing: Stream | null,
+    created: string,
+    done: () => void,
+  ): boolean {
     const isStored = config.storage === 'file';
     const number = existing?.number ?? this.nextNumber(isStored);
-    this.change(isStored, { put: encodeStreamEntry(number, account, config, created) }, done);
+    return this.change(isStored, { put: encodeStreamEntry(number, account, config, created) }, done);
   }
 
-  /** Makes or changes a consumer; a new one begins at stream sequence `start`. */
+  /** Makes or changes a consumer; a new one begins at stream sequence `start`. False as for streams. */
   putConsumer(
     entry: StreamEntry,
     config: ConsumerConfig,
@@ -145,11 +151,15 @@ export class JetStream implements AssetHost, StreamHost {
     start: number,
     created: string,
     done: () => void,
-  ): void {
+  ): boolean {
     const isStored = entry.stream.config.storage === 'file' && !config.memStorage;
     const number = existing?.number ?? this.nextNumber(isStored);
     const { account, name } = entry.stream;
-    this.change(isStored, { put: encodeConsumerEntry(number, account.name, name, config, start, created) }, done);
+    return this.change(
+      isStored,
+      { put: encodeConsumerEntry(number, account.name, name, config, start, created) },
+      done,
+    );
   }
 
   deleteStream(stream: Stream, done: () => void): void {
@@ -160,14 +170,12 @@ export class JetStream implements AssetHost, StreamHost {
     this.change(consumer.log !== null, { delete: { number: consumer.number, kind: 'consumer' } }, done);
   }
 
-  private change(isStored: boolean, change: CatalogChange, done: () => void): void {
-    if (isStored) {
-      this.storage.change(change, done);
-      return;
-    }
+  private change(isStored: boolean, change: CatalogChange, done: () => void): boolean {
+    if (isStored) return this.storage.change(change, done);
     if ('put' in change) this.assetPut(change.put);
     else this.assetDeleted(change.delete.number, change.delete.kind);
     done();
+    return true;
   }
 
   private nextNumber(isStored: boolean): number {

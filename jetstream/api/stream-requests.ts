@@ -1,6 +1,7 @@
 /** `STREAM.CREATE`, `UPDATE`, `INFO`, `NAMES`, `LIST`, `DELETE` and `PURGE`. */
 
 import { isSubsetMatch, subjectsCollide } from '../../server/subject/subject.ts';
+import { SubjectCollisions } from '../../server/subject/subject-collisions.ts';
 import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import {
   checkStreamCreate,
@@ -36,6 +37,7 @@ const NAME = 2;
 const NAMES_LIMIT = 1024;
 const LIST_LIMIT = 256;
 const SUBJECTS_LIMIT = 100_000;
+const TOO_LARGE = 'stream configuration too large';
 const NO_PAGE = { total: 0, offset: 0, limit: 0 };
 
 const createStream: ApiHandler = (context, request) => {
@@ -63,9 +65,10 @@ const createStream: ApiHandler = (context, request) => {
     request.refuse(CREATE, error);
     return;
   }
-  jetstream.putStream(owner.account.name, config, null, nowText(jetstream.io.clock), () => {
+  const isPut = jetstream.putStream(owner.account.name, config, null, nowText(jetstream.io.clock), () => {
     answerWithInfo(owner.streams.get(config.name) as StreamEntry, request, CREATE);
   });
+  if (!isPut) request.refuse(CREATE, ApiErrors.streamCreateFailed(TOO_LARGE));
 };
 
 const updateStream: ApiHandler = (context, request) => {
@@ -86,9 +89,10 @@ const updateStream: ApiHandler = (context, request) => {
     request.refuse(UPDATE, config);
     return;
   }
-  jetstream.putStream(owner.account.name, config, entry.stream, entry.stream.created, () => {
+  const isPut = jetstream.putStream(owner.account.name, config, entry.stream, entry.stream.created, () => {
     answerWithInfo(entry, request, UPDATE);
   });
+  if (!isPut) request.refuse(UPDATE, ApiErrors.streamUpdateFailed(TOO_LARGE));
 };
 
 function changedConfig(context: ApiContext, stream: Stream, request: StreamRequest): StreamConfig | ApiError {
@@ -105,11 +109,11 @@ function limitsOf({ jetstream }: ApiContext): StreamLimits {
 
 /** Subjects that another stream of the account has already. */
 function overlap(context: ApiContext, config: StreamConfig): ApiError | null {
+  const ours = new SubjectCollisions();
+  for (const subject of config.subjects) ours.add(subject);
   for (const { stream } of context.owner.streams.values()) {
     if (stream.name === config.name) continue;
-    for (const theirs of stream.config.subjects) {
-      if (config.subjects.some((ours) => subjectsCollide(ours, theirs))) return ApiErrors.streamSubjectOverlap;
-    }
+    if (stream.config.subjects.some((theirs) => ours.collides(theirs))) return ApiErrors.streamSubjectOverlap;
   }
   return null;
 }

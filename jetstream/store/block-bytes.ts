@@ -30,6 +30,8 @@ export interface BlockBytes {
   reserve(bytes: number): number;
   /** The reserved bytes are written: they belong to the block now. */
   commit(bytes: number): void;
+  /** The next `bytes` of the block are there already, as far as they matter. */
+  skip(bytes: number): void;
   /** Whether `[offset, offset + bytes)` is in memory, and where. */
   locate(offset: number, bytes: number, found: Located): boolean;
   /** Brings the range into memory; `locate` finds it when `done` runs without an error. */
@@ -65,6 +67,11 @@ export class MemoryBlockBytes implements BlockBytes {
 
   commit(bytes: number): void {
     this.end += bytes;
+  }
+
+  skip(bytes: number): void {
+    this.reserve(bytes);
+    this.commit(bytes);
   }
 
   locate(offset: number, bytes: number, found: Located): boolean {

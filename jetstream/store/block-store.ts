@@ -102,7 +102,36 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
     return block;
   }
 
-  protected committed(
+  /**
+   * Takes over a large message whose record stands in its block already; false when something else stands there. What is
+   * missing before it, after damage, leaves a gap, so that whatever follows is where it was.
+   */
+  appendPlaced(view: RecordView, blockNumber: number, offset: number): boolean {
+    const block = this.blockNumbered(blockNumber, view.sequence);
+    if (block === null || block.bytes.end > offset) return false;
+    const subject = this.subjects.intern(view.buffer, view.subjectStart, view.subjectEnd);
+    const gap = offset - block.bytes.end;
+    if (gap > 0 && view.sequence > block.lastSequence + 1) {
+      // The gap counts as a removed message, lest it be counted with the one before it.
+      (block.index as BlockIndex).add(block.lastSequence + 1, block.bytes.end, subject, false);
+      block.removed.add(block.lastSequence + 1);
+    }
+    block.bytes.skip(gap + view.bytes);
+    this.committed(block, view.sequence, subject, offset, view.bytes, view.payloadStart > view.subjectEnd);
+    return true;
+  }
+
+  /** The open block if it has this number, or a new one; `null` when it is an earlier one. */
+  private blockNumbered(number: number, sequence: number): MessageBlock | null {
+    const { last } = this.list;
+    if (last?.isOpen === true && last.number === number) return last;
+    if (number < this.nextBlockNumber) return null;
+    if (last?.isOpen === true) this.closeBlock(last);
+    this.nextBlockNumber = number;
+    return this.newBlock(sequence);
+  }
+
+  private committed(
     block: MessageBlock,
     sequence: number,
     subject: number,
@@ -116,17 +145,31 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
     this.appended(subject, sequence, this.counted(bytes, hasHeaders));
   }
 
-  protected openBlockFor(sequence: number, bytes: number): MessageBlock {
+  private openBlockFor(sequence: number, bytes: number): MessageBlock {
     const { last } = this.list;
     if (last?.isOpen === true) {
       const fits = last.bytes.end + bytes <= this.options.blockBytesMax;
       if (fits && sequence - last.firstSequence < SLOTS_MAX) return last;
       this.closeBlock(last);
     }
+    return this.newBlock(sequence);
+  }
+
+  private newBlock(sequence: number): MessageBlock {
     const number = this.nextBlockNumber++;
     const block = new MessageBlock(number, sequence, this.newBytes(number, sequence));
     this.list.blocks.push(block);
     return block;
+  }
+
+  /**
+   * Everything below the sequence is going to go. A block that holds nothing else takes no more records, so that it can
+   * go too. Where records are put depends on what was appended and logged alone, never on when something disappears: so
+   * they are put at the same places when the log is replayed.
+   */
+  closeBelow(sequence: number): void {
+    const { last } = this.list;
+    if (last?.isOpen === true && last.lastSequence < sequence) this.closeBlock(last);
   }
 
   private closeBlock(block: MessageBlock): void {

@@ -19,7 +19,6 @@ import { BlockStore } from './block-store.ts';
 import type { CommitLog } from './commit-log.ts';
 import { Coverage } from './coverage.ts';
 import { DamagedRecords } from './damaged-records.ts';
-import type { FileBlockBytes } from './file-block-bytes.ts';
 import type { LoggedAsset } from './logged-asset.ts';
 import type { MessageBlock } from './message-block.ts';
 import { StreamReplay } from './stream-replay.ts';
@@ -357,16 +356,6 @@ export class FileStore extends BlockStore implements LoggedAsset {
       view.set(bytes, index.offset(each));
       this.extension.replayed(view);
     }
-  }
-
-  /** Takes over a large message whose record stands in its block already; false when it does not stand there. */
-  appendPlaced(view: RecordView, blockNumber: number, offset: number): boolean {
-    const block = this.openBlockFor(view.sequence, view.bytes);
-    if (block.number !== blockNumber || block.bytes.end !== offset) return false;
-    const subject = this.subjects.intern(view.buffer, view.subjectStart, view.subjectEnd);
-    (block.bytes as FileBlockBytes).skip(view.bytes);
-    this.committed(block, view.sequence, subject, offset, view.bytes, view.payloadStart > view.subjectEnd);
-    return true;
   }
 
   // ── blocks ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,7 +7,6 @@
 import type { Buffer } from 'node:buffer';
 
 const TWO_32 = 0x1_0000_0000;
-export const UINT48_MAX: number = 2 ** 48 - 1;
 
 export function put16(out: Buffer, at: number, value: number): void {
   out[at] = value;

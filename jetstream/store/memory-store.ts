@@ -60,6 +60,7 @@ export class MemoryStore extends BlockStore {
 
   override purgeBelow(sequence: number): void {
     this.endTurn();
+    this.closeBelow(sequence);
     this.purgeVisible(sequence);
   }
 

@@ -30,7 +30,7 @@ export interface SegmentHeader {
   readonly baseLsn: number;
 }
 
-export function encodeHeader(header: SegmentHeader): Buffer {
+function encodeHeader(header: SegmentHeader): Buffer {
   const bytes = Buffer.alloc(SEGMENT_HEADER_BYTES);
   bytes.write(MAGIC, 0, 'latin1');
   put48(bytes, 8, header.number);

@@ -34,7 +34,7 @@ import { claimDirectory, type DirectoryClaim, StoreError } from './store-directo
 
 const CATALOG_ASSET = 0;
 /** A change of the catalog has at most so many bytes as JSON. */
-export const CHANGE_BYTES_MAX: number = FRAME_BYTES_MAX - FRAME_HEADER_BYTES;
+const CHANGE_BYTES_MAX: number = FRAME_BYTES_MAX - FRAME_HEADER_BYTES;
 
 /** Who makes assets from catalog entries. */
 export interface AssetHost {
@@ -238,10 +238,13 @@ export class Storage implements LogParticipant {
 
   // ── changes of the catalog ───────────────────────────────────────────────────────────────────────────────────────
 
-  /** Makes the change durable; then it is applied and `done` runs. As JSON it has at most CHANGE_BYTES_MAX bytes. */
-  change(change: CatalogChange, done: () => void): void {
-    this.unlogged.push({ change, done });
+  /** Makes the change durable; then it is applied and `done` runs. False when it is too large for a frame. */
+  change(change: CatalogChange, done: () => void): boolean {
+    const body = Buffer.from(JSON.stringify(change));
+    if (body.length > CHANGE_BYTES_MAX) return false;
+    this.unlogged.push({ change, body, done });
     if (this.unlogged.length === 1) this.io.timers.afterTurn(() => this.logChanges());
+    return true;
   }
 
   private logChanges(): void {
@@ -249,8 +252,7 @@ export class Storage implements LogParticipant {
     if (unlogged.length === 0) return;
     this.unlogged = [];
     log.fence();
-    for (const { change, done } of unlogged) {
-      const body = Buffer.from(JSON.stringify(change));
+    for (const { change, body, done } of unlogged) {
       const start = log.nextLsn;
       const at = log.begin(body.length);
       body.copy(log.buffer, at);
@@ -339,10 +341,11 @@ export class Storage implements LogParticipant {
 
 interface Change {
   readonly change: CatalogChange;
+  readonly body: Buffer;
   readonly done: () => void;
 }
 
-interface LoggedChange extends Change {
+interface LoggedChange extends Omit<Change, 'body'> {
   /** Positions of its frame and behind it. */
   readonly start: number;
   readonly lsn: number;

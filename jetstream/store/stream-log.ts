@@ -36,10 +36,15 @@ export interface StreamLogContext {
   readonly log: CommitLog;
 }
 
+interface LoggedStream extends LogParticipant {
+  readonly number: number;
+  closeBelow(sequence: number): void;
+}
+
 export class StreamLog implements GateOwner {
   readonly gate: LargeGate;
   private readonly context: StreamLogContext;
-  private readonly stream: LogParticipant & { readonly number: number };
+  private readonly stream: LoggedStream;
   private readonly steps: StepQueue;
   /** The last message that has its frame in the log, and its time. */
   private loggedSequence = 0;
@@ -50,7 +55,7 @@ export class StreamLog implements GateOwner {
   /** Groups with frames in the log that have not happened yet, oldest first. */
   private readonly groups: MessageGroup[] = [];
 
-  constructor(context: StreamLogContext, stream: LogParticipant & { readonly number: number }, steps: StepQueue) {
+  constructor(context: StreamLogContext, stream: LoggedStream, steps: StepQueue) {
     this.context = context;
     this.stream = stream;
     this.steps = steps;
@@ -103,6 +108,7 @@ export class StreamLog implements GateOwner {
 
   remove(kind: Removal, sequence: number): void {
     const { log } = this.context;
+    if (kind === 'purge') this.stream.closeBelow(sequence);
     const at = log.begin(SEQUENCE_BYTES);
     put48(log.buffer, at, sequence);
     const lsn = log.end(at + SEQUENCE_BYTES, FrameKind[kind], this.stream.number, this.stream);

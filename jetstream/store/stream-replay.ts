@@ -125,6 +125,7 @@ export class StreamReplay {
   }
 
   private removed(kind: Removal, sequence: number): void {
+    if (kind === 'purge') this.store.closeBelow(sequence);
     this.store.takeNow({ lsn: 0, sequence: 0, time: NO_TIME, removal: { kind, sequence }, limits: null });
   }
 }

@@ -200,7 +200,7 @@ export abstract class VisibleMessages implements Retained {
     const { lastSequence } = this;
     for (const block of this.list.blocks.slice()) {
       if (block.firstSequence > lastSequence) break;
-      if (block.hiddenMessages > 0) {
+      if (block.isOpen || block.hiddenMessages > 0) {
         for (let each = block.firstSequence; each <= lastSequence; each++) if (block.has(each)) block.removed.add(each);
         block.liveMessages = 0;
         block.liveBytes = 0;

@@ -8,7 +8,7 @@ import type { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import { isLiteral, subjectMatches } from '../../server/subject/subject.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
-import { RecordView } from '../store/record.ts';
+import { RecordView, SUBJECT_BYTES_MAX } from '../store/record.ts';
 import { LOADING, type MessageStore } from '../store/store.ts';
 import type { DedupWindow } from './dedup-window.ts';
 import { PublishHeaders } from './publish-headers.ts';
@@ -78,7 +78,9 @@ export class PublishCheck {
 
   checkSize(message: Message, { maxMsgSize }: StreamConfig): ApiError | null {
     const isTooLarge = maxMsgSize >= 0 && message.bodyEnd - message.bodyStart > maxMsgSize;
-    return isTooLarge ? ApiErrors.messageExceedsMaximum : null;
+    if (isTooLarge) return ApiErrors.messageExceedsMaximum;
+    const subjectBytes = message.subjectEnd - message.subjectStart;
+    return subjectBytes > SUBJECT_BYTES_MAX ? ApiErrors.streamStoreFailed('subject too long') : null;
   }
 
   checkHeaderSize(message: Message): ApiError | null {

@@ -16,6 +16,7 @@ import {
 import { formatDuration } from '../../server/config/duration.ts';
 import { bytesOfText, quotedBytes } from '../../server/protocol/go-json-reader.ts';
 import { isSubsetMatch, isValidSubject, subjectsCollide } from '../../server/subject/subject.ts';
+import { SubjectCollisions } from '../../server/subject/subject-collisions.ts';
 import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import type { StreamConfig } from './stream-config-fields.ts';
 import { placementType } from './stream-config-parts.ts';
@@ -173,6 +174,7 @@ function completeSubjects(draft: Draft): ApiError | null {
 
 function checkSubjects({ subjects, noAck, numReplicas }: Draft): ApiError | null {
   const seen = new Set<string>();
+  const overlapping = firstOverlapping(subjects);
   for (const [at, subject] of subjects.entries()) {
     if (!isValidSubject(subject)) return invalid('invalid subject');
     if (seen.has(subject)) return invalid('duplicate subjects detected');
@@ -180,11 +182,26 @@ function checkSubjects({ subjects, noAck, numReplicas }: Draft): ApiError | null
     if (subject === '>' && numReplicas !== 1) return invalid('capturing all subjects requires replicas of 1');
     const reserved = noAck ? null : checkReserved(subject);
     if (reserved !== null) return reserved;
-    const other = subjects.slice(at + 1).find((later) => subjectsCollide(later, subject));
-    if (other !== undefined) return invalid(`subject ${quotedBytes(subject)} overlaps with ${quotedBytes(other)}`);
+    if (at === overlapping) {
+      const other = subjects.slice(at + 1).find((later) => subjectsCollide(later, subject)) ?? '';
+      return invalid(`subject ${quotedBytes(subject)} overlaps with ${quotedBytes(other)}`);
+    }
     seen.add(subject);
   }
   return null;
+}
+
+/** Where the first subject stands that overlaps with a later one; -1: none does. */
+function firstOverlapping(subjects: readonly string[]): number {
+  const later = new SubjectCollisions();
+  let first = -1;
+  for (let at = subjects.length - 1; at >= 0; at--) {
+    const subject = subjects[at] as string;
+    if (!isValidSubject(subject)) continue;
+    if (later.collides(subject)) first = at;
+    later.add(subject);
+  }
+  return first;
 }
 
 const API_SUBJECTS = ['$JS.>', '$JSC.>', '$NRG.>'];

@@ -1,6 +1,5 @@
 /** What a stream and its consumers need of the server they belong to. */
 
-import type { Account } from '../../server/account/account.ts';
 import type { Io } from '../../server/io/io.ts';
 import type { Log } from '../../server/io/log.ts';
 import type { Storage } from '../store/storage.ts';
@@ -26,9 +25,4 @@ export interface StreamHost {
   readonly batchUse: BatchUse;
   readonly maxBufferedBytes: number;
   readonly maxBufferedMessages: number;
-}
-
-export interface StreamOwner {
-  readonly account: Account;
-  readonly host: StreamHost;
 }

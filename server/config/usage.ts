@@ -12,7 +12,7 @@ export function usageText(): string {
   const groups = FLAG_GROUPS.map(({ title, flags }) => `${title}:\n${flags.map(flagLine).join('')}`);
   const absent = FLAGS.filter(({ isAbsent }) => isAbsent).map(({ names }) => dashed(names.at(-1)!));
   const notYet = `Not supported yet:\n    ${absent.slice(0, 9).join(', ')},\n    ${absent.slice(9).join(', ')}\n`;
-  return `\nUsage: petiole [options]\n\n${[...groups, notYet].join('\n')}\n`;
+  return `\nUsage: nats-server [options]\n\n${[...groups, notYet].join('\n')}\n`;
 }
 
 function flagLine({ names, argument, doc }: Flag): string {

@@ -19,6 +19,10 @@ export class StreamLedger {
   readonly gone: Set<number> = new Set();
   /** Messages whose removal was asked for. */
   readonly going: Set<number> = new Set();
+  /** Messages that damage may have cost. */
+  readonly damaged: Set<number> = new Set();
+  /** Damage may have cost the removal of messages. */
+  isVague = false;
   /** Sequences below this one were asked to go, and went. */
   purging = 0;
   purged = 0;
@@ -30,24 +34,41 @@ export class StreamLedger {
     this.isLimited = limits.maxBytes + limits.maxMessages + limits.maxMessagesPerSubject > 0;
   }
 
-  /** What was visible when it ended has to be there; what else was appended may be. `found`: what there is. */
-  reopened(found: readonly Stored[], lastSequence: number): void {
+  /**
+   * What was visible when it ended has to be there; what else was appended may be. `found`: what there is. The answer is
+   * how many messages damage has cost.
+   */
+  reopened(found: readonly Stored[], lastSequence: number): number {
     for (const message of found) {
       assert.deepEqual(message, this.appended.get(message.sequence), `message ${message.sequence} as it was appended`);
     }
-    const lastVisible = Math.max(0, ...this.visible);
+    const lastVisible = Math.max(0, ...[...this.visible].filter((sequence) => !this.damaged.has(sequence)));
     assert.ok(lastSequence >= lastVisible, `${lastVisible} was visible, ${lastSequence} is the last now`);
     if (this.isLimited) this.checkLimited(found, lastSequence);
     else this.checkRemovals(found);
     // What is there now was durable, and what is not never comes.
     for (const sequence of this.appended.keys()) {
       if (sequence <= lastSequence) this.visible.add(sequence);
-      else this.appended.delete(sequence);
+      else {
+        this.appended.delete(sequence);
+        this.visible.delete(sequence);
+      }
     }
     const there = new Set(found.map(({ sequence }) => sequence));
+    const isMissing = (sequence: number): boolean =>
+      !there.has(sequence) && !this.gone.has(sequence) && !this.going.has(sequence) && sequence >= this.purging;
+    const missing = [...this.damaged].filter((each) => this.visible.has(each) && isMissing(each));
+    for (const sequence of missing) this.appended.delete(sequence);
     this.going.clear();
+    this.damaged.clear();
+    if (this.isVague) {
+      this.purged = 0;
+      this.gone.clear();
+      this.isVague = false;
+    }
     this.purging = this.purged;
     for (const sequence of this.visible) if (!there.has(sequence)) this.gone.add(sequence);
+    return missing.length;
   }
 
   /** What is there now is exactly what ought to be, since nothing is on its way. */
@@ -66,8 +87,9 @@ export class StreamLedger {
     const there = new Set(found.map(({ sequence }) => sequence));
     for (const sequence of this.visible) {
       const mustBeGone = this.gone.has(sequence) || sequence < this.purged;
-      const mayBeGone = mustBeGone || this.going.has(sequence) || sequence < this.purging;
-      assert.ok(!there.has(sequence) || !mustBeGone, `${sequence} was removed and is back`);
+      const isAsked = this.going.has(sequence) || sequence < this.purging;
+      const mayBeGone = mustBeGone || isAsked || this.damaged.has(sequence);
+      assert.ok(!there.has(sequence) || !mustBeGone || this.isVague, `${sequence} was removed and is back`);
       assert.ok(there.has(sequence) || mayBeGone, `${sequence} was acknowledged and is lost`);
     }
   }
@@ -91,6 +113,7 @@ export class ConsumerLedger {
   private operations: Operation[] = [];
   private durable = 0;
   private state = new ConsumerState(1);
+  private isForgiven = false;
 
   note(operation: Operation): number {
     this.operations.push(operation);
@@ -104,6 +127,11 @@ export class ConsumerLedger {
 
   get length(): number {
     return this.operations.length;
+  }
+
+  /** Damage may have cost some of the operations. */
+  forgive(): void {
+    this.isForgiven = true;
   }
 
   /** The state that was found is the one after all durable operations and perhaps some more. */
@@ -122,6 +150,13 @@ export class ConsumerLedger {
       if (operation === undefined) break;
       operation(state);
     }
+    if (this.isForgiven) {
+      this.isForgiven = false;
+      this.operations = [];
+      this.durable = 0;
+      this.state = copyOf(found);
+      return;
+    }
     const own = JSON.stringify(imageOf(state));
     assert.fail(
       `after ${operations.length} operations, ${this.durable} durable:\n  found    ${wanted}\n  expected ${own}`,
@@ -129,8 +164,20 @@ export class ConsumerLedger {
   }
 }
 
+function copyOf(state: ConsumerState): ConsumerState {
+  const copy = new ConsumerState(1);
+  const { pending, ackFloor, nextStream, nextConsumer, deliveredStream } = state;
+  Object.assign(copy, { nextStream, nextConsumer, deliveredStream });
+  Object.assign(copy.ackFloor, ackFloor);
+  for (let row = pending.firstRow; row >= 0; row = pending.nextRow(row)) {
+    const deadline = pending.deadlineMs(row);
+    copy.pending.add(pending.sequence(row), pending.consumerSequence(row), deadline, pending.deliveryCount(row));
+  }
+  return copy;
+}
+
 /** Everything that makes a difference between two states. */
-export function imageOf(state: ConsumerState): unknown {
+function imageOf(state: ConsumerState): unknown {
   const { pending, ackFloor, nextStream, nextConsumer, deliveredStream } = state;
   const rows: unknown[] = [];
   for (let row = pending.firstRow; row >= 0; row = pending.nextRow(row)) {

@@ -34,7 +34,7 @@ export function idOf(headers: string): string | null {
 }
 
 /** The message that a view shows, copied. */
-export function storedOf(view: RecordView): Stored {
+function storedOf(view: RecordView): Stored {
   const { buffer } = view;
   return {
     sequence: view.sequence,

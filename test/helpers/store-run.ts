@@ -3,10 +3,12 @@
  * go, and whatever was acknowledged has to be there in the next life, once and in order.
  */
 import { strict as assert } from 'node:assert';
-import { ConsumerState } from '../../jetstream/consumer/consumer-state.ts';
+import type { ConsumerState } from '../../jetstream/consumer/consumer-state.ts';
 import type { StoreLimits } from '../../jetstream/store/store.ts';
 import type { SeededRandom } from '../../server/io/simulated/seeded-random.ts';
+import type { FileStore } from '../../jetstream/store/file-store.ts';
 import { DiskWatch } from './store-checked-disk.ts';
+import { flipSomewhere } from './store-damage.ts';
 import { ConsumerLedger, StreamLedger } from './store-ledger.ts';
 import { idHeaders, idOf, messageOf, readAll, type Stored } from './store-messages.ts';
 import { NO_LIMITS, SMALL_SIZES, StoreSite } from './store-site.ts';
@@ -17,6 +19,8 @@ export interface RunOptions {
   readonly faults: readonly Fault[];
   readonly lives: number;
   readonly actions: number;
+  /** Bits that flip between two lives. */
+  readonly flips?: number;
 }
 
 export type Fault = 'write errors' | 'sync errors' | 'short writes' | 'read errors' | 'slow syncs' | 'full disk';
@@ -50,6 +54,8 @@ export class StoreRun {
   /** Callbacks that have to come while this life lasts. */
   private owed = 0;
   private life = 0;
+  /** What can't be read may be missed in this life. */
+  private isDamaged = false;
 
   constructor(seed: number, options: RunOptions) {
     this.options = options;
@@ -111,6 +117,27 @@ export class StoreRun {
       assert.deepEqual(this.watch.open, [], 'files left open');
     } else this.stop();
     this.watch.open.length = 0;
+    this.damage();
+  }
+
+  /** Bits flip on the device while nobody looks. What that may cost is forgiven, and nothing else. */
+  private damage(): void {
+    const { random, site, options } = this;
+    const view = site.machine.start();
+    for (let flips = random.below((options.flips ?? 0) + 1); flips > 0; flips--) {
+      for (const { asset, sequence } of flipSomewhere(site.machine.disk, view.io.disk, random) ?? []) {
+        for (const [name, { store }] of site.host.streams) {
+          if ((store as FileStore).number !== asset) continue;
+          const { ledger } = this.streams.get(name) as KnownStream;
+          if (sequence > 0) ledger.damaged.add(sequence);
+          else ledger.isVague = true;
+        }
+        for (const [name, { number }] of site.host.consumers)
+          if (number === asset) this.consumers.get(name)?.ledger.forgive();
+        this.isDamaged = true;
+      }
+    }
+    view.kill();
   }
 
   private stop(): void {
@@ -204,8 +231,8 @@ export class StoreRun {
     if (name === null) return;
     const { ledger, stream } = this.consumers.get(name) as KnownConsumer;
     const { state, log } = site.consumer(name);
-    const { store } = site.stream(stream);
-    for (let count = random.magnitude(30); count > 0 && store !== null; count--) {
+    const { fileStore: store } = site.stream(stream);
+    for (let count = random.magnitude(30); count > 0; count--) {
       const sequence = store.next(state.nextStream, null);
       if (sequence <= 0) break;
       const deadline = this.seconds * 1000 + random.below(1000);
@@ -349,6 +376,8 @@ export class StoreRun {
 
   private someLimits(): StoreLimits {
     const { random } = this;
+    // What limits remove depends on every message before.
+    if ((this.options.flips ?? 0) > 0) return NO_LIMITS;
     return random.pick([
       NO_LIMITS,
       NO_LIMITS,
@@ -394,16 +423,22 @@ export class StoreRun {
   private checkReopened(): void {
     const { site } = this;
     const { report, files } = site.storage;
-    assert.deepEqual([report.damagedBytes, report.movedAside], [0, []]);
+    if ((this.options.flips ?? 0) === 0) assert.deepEqual([report.damagedBytes, report.movedAside], [0, []]);
     this.checkFates(this.streams, site.host.streams);
     for (const [name, { ledger }] of this.streams) {
       if (!site.host.streams.has(name)) continue;
       const subject = site.stream(name);
-      ledger.reopened(this.readAll(subject), subject.fileStore.lastSequence);
-      this.checkIds(subject, ledger);
-      assert.equal(subject.fileStore.lost, 0);
+      const found = this.readAll(subject);
+      const missing = ledger.reopened(found, subject.fileStore.lastSequence);
+      assert.ok(
+        missing <= subject.fileStore.lost + (report.damagedBytes > 0 ? 1 : 0) * missing,
+        'what is lost is counted',
+      );
+      if (!this.isDamaged) this.checkIds(subject, ledger);
+      if ((this.options.flips ?? 0) === 0) assert.equal(subject.fileStore.lost, 0);
       this.listen(name);
     }
+    this.isDamaged = false;
     this.checkFates(this.consumers, site.host.consumers);
     for (const [name, { ledger }] of this.consumers) {
       if (site.host.consumers.has(name)) ledger.reopened(site.consumer(name).state);

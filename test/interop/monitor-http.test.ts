@@ -95,11 +95,12 @@ describeBoth('requests to the monitoring port', ({ natsServer, petiole }) => {
         await until(() => observed.server.log.includes('Entering lame duck mode'), 'lame duck mode');
         const plain = await observed.page('/healthz');
         const detailed = await observed.page('/healthz?details=1');
-        const logged = observed.server.log.match(/\[WRN\] Healthcheck.*/g);
+        const logged = (): string[] | null => observed.server.log.match(/\[WRN\] Healthcheck.*/g);
+        await until(() => logged()?.length === 2, 'both answers in the log');
         await client.close();
         observed.server.signal('SIGKILL');
         await observed.stop();
-        return { plain, detailed, logged };
+        return { plain, detailed, logged: logged() };
       }),
     );
     const [theirs, ours] = answers;

@@ -88,7 +88,7 @@ describe("Go's rules", () => {
   ])('%s shows the usage and ends well', (line, reason) => {
     const { code, stdout, stderr } = exitOf(line.split(' '));
     expect([code, stderr]).toEqual([0, `${reason}\n`]);
-    expect(stdout).toMatch(/^\nUsage: petiole \[options\]\n/);
+    expect(stdout).toMatch(/^\nUsage: nats-server \[options\]\n/);
   });
 
   test.each([

@@ -1,0 +1,116 @@
+/**
+ * Flips bits in the files of a store that is not open, and says what each may cost: at most what stands there and nowhere
+ * else.
+ */
+import {
+  FRAME_HEADER_BYTES,
+  FrameKind,
+  frameAsset,
+  frameAt,
+  frameBatchLsn,
+  frameKind,
+} from '../../jetstream/store/frame.ts';
+import { get48 } from '../../jetstream/store/integers.ts';
+import { recordAt } from '../../jetstream/store/record.ts';
+import { decodeHeader, SEGMENT_HEADER_BYTES, type SegmentHeader } from '../../jetstream/store/segment.ts';
+import { PLACE_HEAD_BYTES } from '../../jetstream/store/stream-replay.ts';
+import type { Disk } from '../../server/io/io.ts';
+import type { SimulatedDisk } from '../../server/io/simulated/simulated-disk.ts';
+import type { SeededRandom } from '../../server/io/simulated/seeded-random.ts';
+import { FOLDER } from './store-site.ts';
+
+/** What may be lost of one asset. */
+export interface Cost {
+  readonly asset: number;
+  /** The sequence of a message that may be lost; 0: something else may be lost. */
+  readonly sequence: number;
+}
+
+interface Frame {
+  /** Where in the file it stands. */
+  readonly start: number;
+  readonly end: number;
+  readonly batchLsn: number;
+  readonly kind: number;
+  readonly cost: Cost;
+}
+
+interface LogFile {
+  readonly path: string;
+  readonly header: SegmentHeader;
+  readonly bytes: Buffer;
+}
+
+/** Flips one bit somewhere; `null` where that may cost more than can be told, and nothing is flipped. */
+export function flipSomewhere(disk: SimulatedDisk, view: Disk, random: SeededRandom): Cost[] | null {
+  const paths = filesBelow(view, `${FOLDER}/petiole`);
+  if (paths.length === 0) return null;
+  const path = random.pick(paths);
+  const bytes = view.readFileNow(path);
+  if (bytes.length === 0) return null;
+  const position = random.below(bytes.length);
+  const costs = path.endsWith('.seg') ? costInLog(view, path, position) : costElsewhere(path, bytes, position);
+  if (costs !== null) disk.flipBit(path, position, random.below(8));
+  return costs;
+}
+
+function filesBelow(view: Disk, folder: string): string[] {
+  return view.readDirectoryNow(folder).flatMap((name) => {
+    const path = `${folder}/${name}`;
+    if (view.statusNow(path)?.isDirectory === true) return filesBelow(view, path);
+    return /\.(seg|blk|idx|db)$|state\.\d$/.test(name) ? [path] : [];
+  });
+}
+
+function costElsewhere(path: string, bytes: Buffer, position: number): Cost[] {
+  const block = /streams\/(\d+)\/\d+\.blk$/.exec(path)?.[1];
+  if (block === undefined) return [];
+  // The record in which the bit stands, or that of the next one whose head is found.
+  for (let at = Math.max(0, position - 70_000); at <= position; at++) {
+    const length = recordAt(bytes, at, bytes.length);
+    if (length === 0) continue;
+    if (position < at + length) return [{ asset: Number(block), sequence: get48(bytes, at + 12) }];
+    at += length - 1;
+  }
+  return [];
+}
+
+/** What stands in the log at this place. The last batch can't be told from one that was never completed. */
+function costInLog(view: Disk, path: string, position: number): Cost[] | null {
+  const segments = logFiles(view);
+  const at = segments.findIndex((segment) => segment.path === path);
+  const segment = segments[at];
+  // A file that is not used, or the head of one.
+  if (segment === undefined || position < SEGMENT_HEADER_BYTES) return [];
+  const limit = segments[at + 1]?.header.baseLsn;
+  const frames = framesIn(segment, limit);
+  const frame = frames.find(({ start, end }) => position >= start && position < end);
+  if (frame === undefined) return [];
+  if (limit === undefined && frame.batchLsn === frames.at(-1)?.batchLsn) return null;
+  return frame.kind === FrameKind.catalog ? null : [frame.cost];
+}
+
+function logFiles(view: Disk): LogFile[] {
+  const folder = `${FOLDER}/petiole/log`;
+  const found = view.readDirectoryNow(folder).flatMap((name) => {
+    const bytes = view.readFileNow(`${folder}/${name}`);
+    const header = decodeHeader(bytes);
+    return header === null ? [] : [{ path: `${folder}/${name}`, header, bytes }];
+  });
+  return found.sort((a, b) => a.header.number - b.header.number);
+}
+
+function framesIn({ bytes, header }: LogFile, limitLsn: number | undefined): Frame[] {
+  const frames: Frame[] = [];
+  for (let at = SEGMENT_HEADER_BYTES; ;) {
+    const lsn = header.baseLsn + at - SEGMENT_HEADER_BYTES;
+    const length = limitLsn !== undefined && lsn >= limitLsn ? 0 : frameAt(bytes, at, bytes.length, lsn);
+    if (length === 0) return frames;
+    const kind = frameKind(bytes, at);
+    const body = at + FRAME_HEADER_BYTES + (kind === FrameKind.largeMessage ? PLACE_HEAD_BYTES : 0);
+    const isMessage = kind === FrameKind.message || kind === FrameKind.largeMessage;
+    const cost = { asset: frameAsset(bytes, at), sequence: isMessage ? get48(bytes, body + 12) : 0 };
+    frames.push({ start: at, end: at + length, batchLsn: frameBatchLsn(bytes, at), kind, cost });
+    at += length;
+  }
+}

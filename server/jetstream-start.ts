@@ -22,6 +22,7 @@ interface Site {
   readonly name: string;
   readonly options: ServerOptions;
   readonly globalAccount: Account;
+  readonly systemAccount: Account;
 }
 
 /** Claims the store. Throws a `StartError` when that is not possible; nothing was touched then. */
@@ -32,7 +33,7 @@ export function makeJetStream(site: Site): JetStream {
   try {
     const accounts = [site.globalAccount];
     return new JetStream(
-      { io, log, serverName: site.name, accounts },
+      { io, log, serverName: site.name, accounts, systemAccount: site.systemAccount },
       options.jetstream,
       directory,
       limitsOf(site, directory),

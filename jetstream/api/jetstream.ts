@@ -19,6 +19,7 @@ import { Consumer } from '../consumer/consumer.ts';
 import type { AssetKind, CatalogChange, CatalogEntry } from '../store/catalog.ts';
 import { FileStore } from '../store/file-store.ts';
 import { type AssetHost, Storage } from '../store/storage.ts';
+import { Advisories } from '../stream/advisories.ts';
 import type { BatchUse } from '../stream/batch-table.ts';
 import type { StreamConfig } from '../stream/stream-config.ts';
 import type { StorageUse, StreamHost } from '../stream/stream-host.ts';
@@ -27,6 +28,7 @@ import { ApiDispatcher } from './api-dispatcher.ts';
 import { decodeConsumerEntry, decodeStreamEntry, encodeConsumerEntry, encodeStreamEntry } from './catalog-entries.ts';
 import { DirectGets } from './direct-get.ts';
 import { JetStreamAccount } from './jetstream-account.ts';
+import { adviseStreamAction } from './stream-advisories.ts';
 import type { StreamEntry } from './stream-entry.ts';
 
 /** Numbers of assets that are in no catalog. */
@@ -38,6 +40,8 @@ export interface JetStreamSite {
   readonly serverName: string;
   /** The accounts that have JetStream. */
   readonly accounts: readonly Account[];
+  /** Hears what concerns the whole server. */
+  readonly systemAccount: Account;
 }
 
 export class JetStream implements AssetHost, StreamHost {
@@ -50,6 +54,7 @@ export class JetStream implements AssetHost, StreamHost {
   readonly storeDirectory: string;
   readonly fileUse: StorageUse;
   readonly memoryUse: StorageUse;
+  readonly advisories: Advisories;
   readonly batchUse: BatchUse = { atomicBatches: 0, fastBatches: 0, stagedBytes: 0 };
   readonly maxBufferedBytes: number;
   readonly maxBufferedMessages: number;
@@ -67,6 +72,7 @@ export class JetStream implements AssetHost, StreamHost {
     this.serverName = site.serverName;
     this.options = options;
     this.domain = options.domain;
+    this.advisories = new Advisories(site.io, options.domain, site.systemAccount);
     this.storeDirectory = storeDirectory;
     this.fileUse = { bytes: 0, bytesMax: limits.fileBytes };
     this.memoryUse = { bytes: 0, bytesMax: limits.memoryBytes };
@@ -197,10 +203,13 @@ export class JetStream implements AssetHost, StreamHost {
     if (existing !== undefined) {
       existing.stream.update(config);
       this.directGets.get(existing.stream)?.update();
+      if (this.isServing) adviseStreamAction(existing.stream, 'modify');
       return;
     }
     const made = this.makeStream(account, entry, config);
-    if (this.isServing) this.serve(made);
+    if (!this.isServing) return;
+    this.serve(made);
+    adviseStreamAction(made.stream, 'create');
   }
 
   private makeStream(account: JetStreamAccount, entry: CatalogEntry, config: StreamConfig): StreamEntry {
@@ -249,6 +258,7 @@ export class JetStream implements AssetHost, StreamHost {
     this.stopStream(entry.stream);
     this.storage.unregister(entry.stream.number);
     entry.stream.destroy(() => undefined);
+    if (this.isServing) adviseStreamAction(entry.stream, 'delete');
   }
 
   private dropConsumer(entry: StreamEntry, number: number): void {

@@ -4,6 +4,7 @@ import type { Account } from '../../server/account/account.ts';
 import type { Io } from '../../server/io/io.ts';
 import type { Storage } from '../store/storage.ts';
 import type { MessageStore, StoreListener } from '../store/store.ts';
+import type { Advisories } from '../stream/advisories.ts';
 
 export interface ConsumedStream {
   readonly name: string;
@@ -11,5 +12,10 @@ export interface ConsumedStream {
   readonly store: MessageStore;
   /** Who hears what becomes visible and what goes. */
   readonly observers: Set<StoreListener>;
-  readonly host: { readonly io: Io; readonly domain: string; readonly storage: Storage };
+  readonly host: {
+    readonly io: Io;
+    readonly domain: string;
+    readonly storage: Storage;
+    readonly advisories: Advisories;
+  };
 }

@@ -57,7 +57,7 @@ function stateJson(state: StoreState, consumers: number, details: StateDetails):
 }
 
 export function consumerInfo(consumer: Consumer, form: ConfigForm): Record<string, unknown> {
-  const { state, stream, waiting } = consumer;
+  const { state, stream } = consumer;
   const { pending, ackFloor } = state;
   const isSingle = consumer.config.maxDeliver === 1;
   return {
@@ -78,7 +78,7 @@ export function consumerInfo(consumer: Consumer, form: ConfigForm): Record<strin
     num_ack_pending: pending.size,
     // Messages delivered once at most can't have been redelivered.
     num_redelivered: isSingle ? 0 : pending.redelivered,
-    num_waiting: waiting.size,
+    num_waiting: consumer.delivery.numWaiting,
     num_pending: consumer.numPending,
     ts: nowText(stream.host.io.clock),
   };

@@ -45,7 +45,7 @@ export class Acknowledgements {
         this.ackOne(sequence, null);
         if (message.hasReply) {
           const reply = copySubject(message.reply, message.replyStart, message.replyEnd);
-          this.consumer.request(reply, body.toString('latin1', payloadStart + NEXT_BYTES, bodyEnd));
+          this.consumer.delivery.request(reply, body.toString('latin1', payloadStart + NEXT_BYTES, bodyEnd));
         }
         break;
       case 'nak':

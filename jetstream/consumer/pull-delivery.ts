@@ -1,0 +1,157 @@
+/**
+ * Delivery to those who ask: requests on `$JS.API.CONSUMER.MSG.NEXT.<stream>.<consumer>` wait in turn for messages, and
+ * are told when they end without.
+ *
+ * Source: ADR-13; nats-server's processNextMsgReq.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Timer } from '../../server/io/io.ts';
+import type { Message } from '../../server/protocol/message.ts';
+import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
+import { asksTooHighLevel } from '../../server/protocol/required-level.ts';
+import { copySubject } from './ack-subject.ts';
+import { durationText } from './consumer-config.ts';
+import { CallbackSink } from './consumer-sinks.ts';
+import type { Delivery, DeliveryHost, Take } from './delivery.ts';
+import { type PullRequest, readPullRequest, type RequestLimits } from './pull-request.ts';
+import { WaitingPulls } from './waiting-pulls.ts';
+
+const NOWHERE = Buffer.alloc(0);
+
+export class PullDelivery implements Delivery {
+  readonly isBound = null;
+  readonly queueGroups = null;
+  destination: Buffer = NOWHERE;
+  private readonly host: DeliveryHost;
+  private readonly waiting: WaitingPulls;
+  private taken: PullRequest | null = null;
+  private limits: RequestLimits;
+  private reviewTimer: Timer | null = null;
+
+  constructor(host: DeliveryHost) {
+    this.host = host;
+    this.waiting = new WaitingPulls(host.stream.account, host.config.maxWaiting);
+    this.limits = requestLimits(host);
+  }
+
+  start(): void {
+    const { host } = this;
+    const pulls = new CallbackSink((message) => this.pulled(message));
+    host.subscribe(pulls, `$JS.API.CONSUMER.MSG.NEXT.${host.stream.name}.${host.name}`);
+  }
+
+  update(): void {
+    this.limits = requestLimits(this.host);
+  }
+
+  stop(status: string | null): void {
+    if (status !== null) this.waiting.endAll(status);
+    this.reviewTimer?.cancel();
+    this.reviewTimer = null;
+  }
+
+  get isReady(): boolean {
+    return this.waiting.size > 0;
+  }
+
+  get numWaiting(): number {
+    return this.waiting.size;
+  }
+
+  get isInUse(): boolean {
+    this.waiting.review(this.nowMs(), false, this.heartbeat());
+    return this.waiting.size > 0;
+  }
+
+  // ── requests ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  private pulled(message: Message): void {
+    if (!message.hasReply) return;
+    const reply = copySubject(message.reply, message.replyStart, message.replyEnd);
+    if (asksTooHighLevel(message)) this.waiting.send(reply, '412 Required Api Level\r\n');
+    else this.request(reply, message.body.toString('latin1', message.payloadStart, message.bodyEnd));
+  }
+
+  request(reply: Buffer, body: string): void {
+    const now = this.nowMs();
+    const request = readPullRequest(body, reply, now, this.limits);
+    if (typeof request === 'string') {
+      this.waiting.send(reply, `${request}\r\n`);
+      return;
+    }
+    const refusal = this.refusal(request, now);
+    if (refusal === null) {
+      this.host.used();
+      this.waiting.add(request);
+      this.host.wake();
+    } else if (refusal !== '') this.waiting.send(reply, `${refusal}\r\n`);
+  }
+
+  /** Why the request can't wait: a status, or nothing at all for one that listens for heartbeats anyway. */
+  private refusal(request: PullRequest, now: number): string | null {
+    const { available } = this.host;
+    if (request.noWait) {
+      if (available === 0 && request.expiresAtMs === 0) return '404 No Messages';
+      if (available > 0) {
+        this.waiting.review(now, false, this.heartbeat());
+        if (available < this.waiting.wanted) return '408 Requests Pending';
+      }
+    }
+    if (this.waiting.isFull) this.waiting.review(now, false, this.heartbeat());
+    if (!this.waiting.isFull) return null;
+    return request.heartbeatMs > 0 ? '' : '409 Exceeded MaxWaiting';
+  }
+
+  private heartbeat(): string {
+    const { nextConsumer, deliveredStream } = this.host.state;
+    return `100 Idle Heartbeat\r\nNats-Last-Consumer: ${nextConsumer - 1}\r\nNats-Last-Stream: ${deliveredStream}\r\n`;
+  }
+
+  // ── delivering ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  take(bytes: number, nowMs: number): Take {
+    const request = this.waiting.take(bytes, nowMs);
+    if (request === null) return 'nobody';
+    if (this.host.stream.account.isCongested(request.reply)) {
+      this.waiting.putBack(request, bytes);
+      return 'congested';
+    }
+    this.taken = request;
+    this.destination = request.reply;
+    return 'taken';
+  }
+
+  delivered(): void {
+    const request = this.taken as PullRequest;
+    if (request.batch === 0 && request.maxBytes > 0) this.waiting.sendStatus(request, '409 Batch Completed', true);
+  }
+
+  /** Ends requests whose time has come, and comes back for the next one. */
+  review(atEnd: boolean): void {
+    this.reviewTimer?.cancel();
+    this.reviewTimer = null;
+    const now = this.nowMs();
+    const next = this.waiting.review(now, atEnd, this.heartbeat());
+    if (this.waiting.size < 1 || next === 0) return;
+    this.reviewTimer = this.host.stream.host.io.timers.after(Math.max(1, next - now), () => {
+      // Whoever does not wait has by now what there is, be it that acknowledgements are missing for more.
+      if (this.host.isResting) this.review(true);
+      this.host.wake();
+    });
+  }
+
+  private nowMs(): number {
+    return this.host.stream.host.io.clock.monotonicMs();
+  }
+}
+
+function requestLimits({ config }: DeliveryHost): RequestLimits {
+  const { maxRequestBatch, maxRequestExpiresNs, maxRequestMaxBytes } = config;
+  return {
+    maxBatch: maxRequestBatch,
+    maxExpiresMs: millisecondsOf(maxRequestExpiresNs),
+    maxExpiresText: durationText(maxRequestExpiresNs),
+    maxBytes: maxRequestMaxBytes,
+  };
+}

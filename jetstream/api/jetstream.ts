@@ -19,7 +19,7 @@ import { Consumer } from '../consumer/consumer.ts';
 import type { AssetKind, CatalogChange, CatalogEntry } from '../store/catalog.ts';
 import { FileStore } from '../store/file-store.ts';
 import { type AssetHost, Storage } from '../store/storage.ts';
-import { Advisories } from '../stream/advisories.ts';
+import { Advisories } from '../advisories.ts';
 import type { BatchUse } from '../stream/batch-table.ts';
 import type { StreamConfig } from '../stream/stream-config.ts';
 import type { StorageUse, StreamHost } from '../stream/stream-host.ts';

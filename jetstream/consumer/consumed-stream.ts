@@ -4,7 +4,7 @@ import type { Account } from '../../server/account/account.ts';
 import type { Io } from '../../server/io/io.ts';
 import type { Storage } from '../store/storage.ts';
 import type { MessageStore, StoreListener } from '../store/store.ts';
-import type { Advisories } from '../stream/advisories.ts';
+import type { Advisories } from '../advisories.ts';
 
 export interface ConsumedStream {
   readonly name: string;

@@ -3,7 +3,7 @@
 import type { Io } from '../../server/io/io.ts';
 import type { Log } from '../../server/io/log.ts';
 import type { Storage } from '../store/storage.ts';
-import type { Advisories } from './advisories.ts';
+import type { Advisories } from '../advisories.ts';
 import type { BatchUse } from './batch-table.ts';
 
 /** Bytes that all streams of one kind of storage hold together. */

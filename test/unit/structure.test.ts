@@ -29,7 +29,16 @@ const rows: readonly Row[] = [
   { rooms: ['jetstream/cluster'] },
   { rooms: ['jetstream/api'] },
   { rooms: ['jetstream/stream', 'jetstream/consumer', 'jetstream/raft/host.ts'] },
-  { rooms: ['server/auth', 'server/websocket', 'server/route', 'leafnode', 'jetstream/store'] },
+  {
+    rooms: [
+      'server/auth',
+      'server/websocket',
+      'server/route',
+      'leafnode',
+      'jetstream/store',
+      'jetstream/advisories.ts',
+    ],
+  },
   { rooms: ['server/connection'] },
   { rooms: ['server/account'] },
   { rooms: ['server/config'] },

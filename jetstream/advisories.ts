@@ -8,11 +8,11 @@
  */
 
 import { Buffer } from 'node:buffer';
-import type { Account } from '../../server/account/account.ts';
-import type { Io } from '../../server/io/io.ts';
-import { encode } from '../../server/protocol/go-json.ts';
-import { Message } from '../../server/protocol/message.ts';
-import { nowText } from './wall-time.ts';
+import type { Account } from '../server/account/account.ts';
+import type { Io } from '../server/io/io.ts';
+import { encode } from '../server/protocol/go-json.ts';
+import { Message } from '../server/protocol/message.ts';
+import { millisecondsText } from '../server/protocol/wall-time.ts';
 
 const ID_LENGTH = 22;
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -36,7 +36,11 @@ export class Advisories {
   advise(account: Account, subject: string, type: string, fields: () => object): void {
     const destination = Buffer.from(subject, 'latin1');
     if (!account.hasInterest(destination)) return;
-    const common = { type: `io.nats.jetstream.${type}`, id: this.newId(), timestamp: nowText(this.io.clock) };
+    const common = {
+      type: `io.nats.jetstream.${type}`,
+      id: this.newId(),
+      timestamp: millisecondsText(this.io.clock.wallMs()),
+    };
     const body = Buffer.from(encode({ ...common, ...fields() }), 'latin1');
     const message = new Message();
     message.setSubject(destination, 0, destination.length);

@@ -57,7 +57,7 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
   protected abstract damaged(block: MessageBlock, sequence: number): ReadOutcome;
   /** A read error fails that read only: the message is still there for the next one. */
   protected abstract readFailed(sequence: number, error: Error): void;
-  abstract append(message: Message, time: Time): number;
+  abstract append(message: Message, time: Time, replaces?: number): number;
   abstract beginGroup(): void;
   abstract endGroup(): void;
   abstract setLimits(limits: StoreLimits): void;
@@ -77,11 +77,12 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
   // ── appending ────────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Writes the record into the open block; the block it went to. */
-  protected appendRecord(message: Message, sequence: number, time: Time): MessageBlock {
+  protected appendRecord(message: Message, sequence: number, time: Time, replaces: number): MessageBlock {
     const bytes = recordBytes(message);
     const block = this.openBlockFor(sequence, bytes);
     const at = block.bytes.reserve(bytes);
-    writeRecord(block.bytes.buffer, at, message, sequence, time.seconds, time.nanoseconds);
+    writeRecord(block.bytes.buffer, at, message, sequence, time.seconds, time.nanoseconds, replaces);
+    if (replaces > 0) this.replacesOthers(sequence, replaces);
     const subject = this.subjects.intern(message.subject, message.subjectStart, message.subjectEnd);
     const offset = block.bytes.end;
     block.bytes.commit(bytes);
@@ -98,6 +99,7 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
     const subject = this.subjects.intern(buffer, view.subjectStart, view.subjectEnd);
     const offset = block.bytes.end;
     block.bytes.commit(bytes);
+    if (view.replaces > 0) this.replacesOthers(view.sequence, view.replaces);
     this.committed(block, view.sequence, subject, offset, bytes, view.payloadStart > view.subjectEnd);
     return block;
   }
@@ -117,6 +119,7 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
       block.removed.add(block.lastSequence + 1);
     }
     block.bytes.skip(gap + view.bytes);
+    if (view.replaces > 0) this.replacesOthers(view.sequence, view.replaces);
     this.committed(block, view.sequence, subject, offset, view.bytes, view.payloadStart > view.subjectEnd);
     return true;
   }
@@ -164,12 +167,14 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
 
   /**
    * Everything below the sequence is going to go. A block that holds nothing else takes no more records, so that it can
-   * go too. Where records are put depends on what was appended and logged alone, never on when something disappears: so
-   * they are put at the same places when the log is replayed.
+   * go too; the answer tells whether there was one. Where records are put depends on what was appended and logged alone,
+   * never on when something disappears: so they are put at the same places when the log is replayed.
    */
-  closeBelow(sequence: number): void {
+  closeBelow(sequence: number): boolean {
     const { last } = this.list;
-    if (last?.isOpen === true && last.lastSequence < sequence) this.closeBlock(last);
+    if (last?.isOpen !== true || last.lastSequence >= sequence) return false;
+    this.closeBlock(last);
+    return true;
   }
 
   private closeBlock(block: MessageBlock): void {

@@ -22,7 +22,7 @@ import { DamagedRecords } from './damaged-records.ts';
 import type { LoggedAsset } from './logged-asset.ts';
 import type { MessageBlock } from './message-block.ts';
 import { StreamReplay } from './stream-replay.ts';
-import { RecordView, recordBytes } from './record.ts';
+import { RecordView, recordBytes, REPLACES_NOTHING } from './record.ts';
 import { type Removal, type Step, StepQueue } from './step-queue.ts';
 import type { StoreFiles } from './store-files.ts';
 import type { ReadOutcome, StoreLimits, StoreListener, Time } from './store.ts';
@@ -128,9 +128,9 @@ export class FileStore extends BlockStore implements LoggedAsset {
 
   // ── appending ────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  override append(message: Message, time: Time): number {
+  override append(message: Message, time: Time, replaces: number = REPLACES_NOTHING): number {
     const sequence = this.appendedSequence + 1;
-    const block = this.appendRecord(message, sequence, time);
+    const block = this.appendRecord(message, sequence, time, replaces);
     this.streamLog.append(message, block, sequence, recordBytes(message), time);
     return sequence;
   }
@@ -225,7 +225,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
     this.context.files.timers.afterTurn(callback);
   }
 
-  protected override goesOn(): boolean {
+  override goesOn(): boolean {
     if (this.isRecovering) return true;
     this.later(() => this.apply());
     return false;

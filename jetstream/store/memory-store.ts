@@ -9,7 +9,7 @@ import type { Message } from '../../server/protocol/message.ts';
 import { type BlockBytes, MemoryBlockBytes } from './block-bytes.ts';
 import { BlockStore } from './block-store.ts';
 import type { MessageBlock } from './message-block.ts';
-import { RECORD_OVERHEAD_BYTES } from './record.ts';
+import { RECORD_OVERHEAD_BYTES, REPLACES_NOTHING } from './record.ts';
 import type { ReadOutcome, StoreLimits, StoreListener, Time } from './store.ts';
 
 const BLOCK_BYTES_MAX = 1024 * 1024;
@@ -28,9 +28,9 @@ export class MemoryStore extends BlockStore {
     this.timers = timers;
   }
 
-  override append(message: Message, time: Time): number {
+  override append(message: Message, time: Time, replaces: number = REPLACES_NOTHING): number {
     const sequence = this.appendedSequence + 1;
-    this.appendRecord(message, sequence, time);
+    this.appendRecord(message, sequence, time, replaces);
     this.appendedTime = time;
     if (!this.turnScheduled) {
       this.turnScheduled = true;
@@ -84,7 +84,7 @@ export class MemoryStore extends BlockStore {
     this.timers.afterTurn(callback);
   }
 
-  protected override goesOn(): boolean {
+  override goesOn(): boolean {
     return true;
   }
 

@@ -3,7 +3,7 @@
  *
  *      0 u32  bytes of the whole record
  *      4 u16  bytes of the subject
- *      6 u8   flags
+ *      6 u8   what it replaces: 0 nothing, 1 all others under its subject, 2 all others
  *      7 u8   0
  *      8 u32  bytes of the header block
  *     12 u48  sequence
@@ -23,6 +23,11 @@ import { copyBytes } from '../../server/protocol/message-encoder.ts';
 import { crc32 } from './crc32.ts';
 import { get16, get32, get48, put16, put32, put48 } from './integers.ts';
 
+/** What a message replaces when it becomes visible. */
+export const REPLACES_NOTHING = 0;
+export const REPLACES_SUBJECT = 1;
+export const REPLACES_ALL = 2;
+
 export const RECORD_HEADER_BYTES = 32;
 export const RECORD_OVERHEAD_BYTES = 36;
 export const SUBJECT_BYTES_MAX = 65_535;
@@ -40,12 +45,14 @@ export function writeRecord(
   sequence: number,
   seconds: number,
   nanoseconds: number,
+  replaces: number,
 ): number {
   const subjectBytes = message.subjectEnd - message.subjectStart;
   const bytes = recordBytes(message);
   put32(out, at, bytes);
   put16(out, at + 4, subjectBytes);
-  put16(out, at + 6, 0);
+  out[at + 6] = replaces;
+  out[at + 7] = 0;
   put32(out, at + 8, message.payloadStart - message.bodyStart);
   put48(out, at + 12, sequence);
   put48(out, at + 18, seconds);
@@ -113,6 +120,11 @@ export class RecordView {
 
   get bytes(): number {
     return this.end + 4 - this.at;
+  }
+
+  /** What it replaced: REPLACES_NOTHING, REPLACES_SUBJECT, REPLACES_ALL. */
+  get replaces(): number {
+    return this.buffer[this.at + 6] as number;
   }
 
   get subject(): string {

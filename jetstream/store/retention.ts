@@ -1,7 +1,7 @@
 /**
  * What the limits of a stream remove: messages above a number or a size, oldest first, and the oldest of a subject that
- * has too many. Limits are enforced after each message that becomes visible, so that the same messages go whatever came
- * in one batch.
+ * has too many; then what a message replaces that became visible. This is done after each message that becomes visible,
+ * so that the same messages go whatever came in one batch.
  *
  * A message can only be removed while its block's index is in memory. Enforcing stops where it is not, and goes on when it
  * is called again; what it has not come to is remembered here.
@@ -11,6 +11,8 @@ import { LOADING, type StoreLimits } from './store.ts';
 import type { SubjectIndex } from './subject-index.ts';
 
 const NO_SUBJECT = -1;
+/** After so many removals of one subject somebody else may have a turn. */
+const REMOVALS_PER_TURN = 1000;
 
 /** What is limited: visible messages, and the ways to take some away. */
 export interface Retained {
@@ -25,6 +27,10 @@ export interface Retained {
   removeVisible(sequence: number): boolean;
   /** `firstSequence` is the first message again; false when an index has to be loaded first. */
   settleFirst(): boolean;
+  /** Removes all visible messages below `below`; false when that has to be taken again. */
+  purgeVisible(below: number): boolean;
+  /** Amid many removals: false when the rest is to be done in another turn. */
+  goesOn(): boolean;
 }
 
 export class Retention {
@@ -37,6 +43,10 @@ export class Retention {
   private crowded = NO_SUBJECT;
   /** Subjects from this number on have not been looked at since the limit changed. */
   private reviewAt = Infinity;
+  /** The last message of this subject replaces the others. */
+  private replaced = NO_SUBJECT;
+  /** The message with this sequence replaces all others; 0: none does. */
+  private replacedBelow = 0;
   private isOver = false;
 
   constructor(store: Retained) {
@@ -65,7 +75,7 @@ export class Retention {
   /** Removes what is too much; false when an index has to be loaded first. */
   enforce(): boolean {
     if (!this.isOver) return true;
-    if (this.crowded !== NO_SUBJECT && !this.thinOut(this.crowded)) return false;
+    if (this.crowded !== NO_SUBJECT && !this.thinOut(this.crowded, this.maxPerSubject)) return false;
     this.crowded = NO_SUBJECT;
     const { store } = this;
     while (store.messages > 0 && (store.messages > this.maxMessages || store.bytes > this.maxBytes)) {
@@ -75,15 +85,39 @@ export class Retention {
       if (store.messages === messages) break;
     }
     // After a change of limits nats-server looks at the whole first, too, and then at each subject.
-    for (; this.reviewAt < store.subjects.size; this.reviewAt++) if (!this.thinOut(this.reviewAt)) return false;
+    for (; this.reviewAt < store.subjects.size; this.reviewAt++) {
+      if (!this.thinOut(this.reviewAt, this.maxPerSubject)) return false;
+    }
     this.reviewAt = Infinity;
+    if (!this.removeReplaced()) return false;
     this.isOver = false;
     return true;
   }
 
-  private thinOut(subject: number): boolean {
+  /** The message that became visible is the only one under its subject from now on. */
+  replacesSubject(subject: number): void {
+    this.replaced = subject;
+    this.isOver = true;
+  }
+
+  /** The message that became visible is the only one from now on. */
+  replacesAll(sequence: number): void {
+    this.replacedBelow = sequence;
+    this.isOver = true;
+  }
+
+  private removeReplaced(): boolean {
+    if (this.replaced !== NO_SUBJECT && !this.thinOut(this.replaced, 1)) return false;
+    this.replaced = NO_SUBJECT;
+    if (this.replacedBelow > 0 && !this.store.purgeVisible(this.replacedBelow)) return false;
+    this.replacedBelow = 0;
+    return true;
+  }
+
+  private thinOut(subject: number, max: number): boolean {
     const { store } = this;
-    while (store.subjects.count(subject) > this.maxPerSubject) {
+    for (let removals = 1; store.subjects.count(subject) > max; removals++) {
+      if (removals % REMOVALS_PER_TURN === 0 && !store.goesOn()) return false;
       const first = store.firstOf(subject);
       if (first === LOADING) return false;
       // Nothing: what there is of the subject is damaged, and doesn't count any more when that is found.

@@ -70,8 +70,11 @@ export interface MessageStore {
   readonly lost: number;
   /** Bytes that a message counts against limits. */
   countedBytes(message: Message): number;
-  /** Stores the message under the next sequence, which is the answer. */
-  append(message: Message, time: Time): number;
+  /**
+   * Stores the message under the next sequence, which is the answer. With `replaces` (REPLACES_SUBJECT, REPLACES_ALL) the
+   * other messages under its subject, or all others, go in the moment it becomes visible.
+   */
+  append(message: Message, time: Time, replaces?: number): number;
   /**
    * What is appended until `endGroup`, at least one message and all in this turn, becomes durable and visible together or
    * not at all. Nothing else is asked of the store meanwhile.

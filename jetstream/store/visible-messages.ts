@@ -15,9 +15,15 @@
 import type { BlockIndex } from './block-index.ts';
 import { BlockList } from './block-list.ts';
 import type { MessageBlock } from './message-block.ts';
+import { REPLACES_ALL } from './record.ts';
 import { Retention, type Retained } from './retention.ts';
 import type { StoreListener, Time } from './store.ts';
 import { SubjectIndex } from './subject-index.ts';
+
+interface Replacing {
+  readonly sequence: number;
+  readonly isAll: boolean;
+}
 
 export abstract class VisibleMessages implements Retained {
   readonly subjects: SubjectIndex = new SubjectIndex();
@@ -32,6 +38,8 @@ export abstract class VisibleMessages implements Retained {
 
   protected readonly retention: Retention = new Retention(this);
   protected listener: StoreListener;
+  /** Messages on their way that replace others, oldest first. */
+  private readonly replacing: Replacing[] = [];
   private pendingMessages = 0;
   private pendingBytes = 0;
   /** `firstSequence` is a lower bound: the first message behind it was not looked for yet. */
@@ -47,7 +55,7 @@ export abstract class VisibleMessages implements Retained {
   /** Starts to bring the block's index into memory. */
   protected abstract need(block: MessageBlock): false;
   /** Between the blocks of a long step: true to go on, false when the step will be taken again in another turn. */
-  protected abstract goesOn(): boolean;
+  abstract goesOn(): boolean;
   /** Nothing in the block is visible any more. */
   protected abstract blockEmptied(block: MessageBlock): void;
   /** Bytes that a record counts against limits. */
@@ -70,6 +78,11 @@ export abstract class VisibleMessages implements Retained {
     this.pendingBytes += bytes;
   }
 
+  /** When the message becomes visible that is appended next, others go: `replaces` says which. */
+  protected replacesOthers(sequence: number, replaces: number): void {
+    this.replacing.push({ sequence, isAll: replaces === REPLACES_ALL });
+  }
+
   // ── visibility ───────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Everything appended up to `sequence` becomes visible, in order; `time` is that of the last one. */
@@ -86,7 +99,9 @@ export abstract class VisibleMessages implements Retained {
       // Skipped sequences between two blocks are not looked at one by one.
       if (each < block.firstSequence) each = block.firstSequence;
       if (each > sequence || !block.has(each)) continue;
-      if (!this.retention.added(this.show(block, each))) continue;
+      const subject = this.show(block, each);
+      const isOver = this.retention.added(subject);
+      if (!(this.replacing.length > 0 && this.replaces(each, subject)) && !isOver) continue;
       this.listener.stored(told + 1, each);
       told = each;
       if (!this.retention.enforce()) return false;
@@ -95,6 +110,17 @@ export abstract class VisibleMessages implements Retained {
     }
     this.lastTime = time;
     if (told < this.lastSequence) this.listener.stored(told + 1, this.lastSequence);
+    return true;
+  }
+
+  /** Whether the message that became visible replaces others, which are to go then. */
+  private replaces(sequence: number, subject: number): boolean {
+    const { replacing, retention } = this;
+    // Those of messages that were damaged, or purged on their way, never come.
+    while ((replacing[0]?.sequence ?? sequence) < sequence) replacing.shift();
+    if (replacing[0]?.sequence !== sequence) return false;
+    if ((replacing.shift() as Replacing).isAll) retention.replacesAll(sequence);
+    else retention.replacesSubject(subject);
     return true;
   }
 
@@ -147,7 +173,7 @@ export abstract class VisibleMessages implements Retained {
   }
 
   /** Removes all visible messages below `below`; false when that has to be taken again. */
-  protected purgeVisible(below: number): boolean {
+  purgeVisible(below: number): boolean {
     if (below > this.lastSequence) this.clearVisible(below);
     else {
       for (let block = this.blockToPurge(below); block !== undefined; block = this.blockToPurge(below)) {

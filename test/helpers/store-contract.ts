@@ -64,6 +64,30 @@ export function storeContract(contract: Contract): void {
       expect(pair.agrees()).toBe(true);
     });
 
+    it('lets a message replace the others under its subject, or all others', () => {
+      const pair = new StorePair(contract);
+      for (let i = 1; i <= 2500; i++) pair.append(`s.${i % 3}`, `${i}`);
+      pair.append('s.1', 'alone', '', 1);
+      pair.append('s.2', 'x');
+      pair.settle();
+      expect(pair.agrees()).toBe(true);
+      pair.checkSubjects(['s.0', 's.1', 's.2']);
+      pair.store.setLimits({ maxMessages: 1200, maxBytes: 0, maxMessagesPerSubject: 0 });
+      pair.model.setLimits({ maxMessages: 1200, maxBytes: 0, maxMessagesPerSubject: 0 });
+      pair.append('s.2', 'again', idHeaders('x'), 1);
+      pair.append('s.3', 'new', '', 1);
+      pair.settle();
+      expect(pair.agrees()).toBe(true);
+      for (let i = 1; i <= 20; i++) pair.append(`s.${i % 7}`, `${i}`, '', i % 10 === 7 ? 2 : i % 3 === 0 ? 1 : 0);
+      pair.settle();
+      expect(pair.agrees()).toBe(true);
+      pair.checkSubjects(['s.0', 's.1', 's.2', 's.6']);
+      pair.append('s.6', 'large '.repeat(20_000), '', 2);
+      pair.append('s.5', 'behind');
+      pair.settle();
+      expect(pair.agrees()).toBe(true);
+    });
+
     it('purges below a sequence, everything, and beyond what there is', () => {
       const pair = new StorePair(contract);
       for (let i = 1; i <= 300; i++) pair.append(`s.${i % 7}`, `message ${i} ${'.'.repeat(i % 90)}`);

@@ -22,12 +22,17 @@ export class StoreModel {
     return message.subject.length + message.headers.length + message.payload.length + this.overhead(message);
   }
 
-  /** The message is visible now. */
-  add(message: Stored): void {
+  /** The message is visible now; `replaces` as in `MessageStore.append`. */
+  add(message: Stored, replaces = 0): void {
     if (this.messages.length === 0) this.firstSequence = message.sequence;
     this.messages.push(message);
     this.lastSequence = message.sequence;
     this.enforce(message.subject);
+    if (replaces === 0) return;
+    this.messages = this.messages.filter(
+      ({ sequence, subject }) => sequence === message.sequence || (replaces === 1 && subject !== message.subject),
+    );
+    this.settleFirst();
   }
 
   setLimits(limits: StoreLimits): void {

@@ -28,7 +28,7 @@ export class StorePair {
   readonly store: MessageStore;
   readonly model: StoreModel;
   private seconds = 1_700_000_000;
-  private waiting: Stored[] = [];
+  private waiting: { readonly stored: Stored; readonly replaces: number }[] = [];
 
   constructor({ make, overhead }: Contract) {
     this.under = make();
@@ -36,21 +36,21 @@ export class StorePair {
     this.model = new StoreModel(overhead);
   }
 
-  append(subject: string, payload: string, headers = ''): number {
+  append(subject: string, payload: string, headers = '', replaces = 0): number {
     const time = { seconds: this.seconds++, nanoseconds: this.seconds % 1000 };
     const message = messageOf(subject, payload, headers);
     const counted = this.store.countedBytes(message);
-    const sequence = this.store.append(message, time);
+    const sequence = this.store.append(message, time, replaces);
     const stored = { sequence, subject, headers, payload, time };
     assert.equal(counted, this.model.bytesOf(stored));
-    this.waiting.push(stored);
+    this.waiting.push({ stored, replaces });
     return sequence;
   }
 
   /** What was appended becomes visible. */
   settle(): void {
     this.under.settle();
-    for (const message of this.waiting) this.model.add(message);
+    for (const { stored, replaces } of this.waiting) this.model.add(stored, replaces);
     this.waiting = [];
   }
 

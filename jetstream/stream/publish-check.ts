@@ -13,6 +13,7 @@ import { LOADING, type MessageStore } from '../store/store.ts';
 import type { DedupWindow } from './dedup-window.ts';
 import { PublishHeaders } from './publish-headers.ts';
 import { incrementRefusal, rollupRefusal, scheduleRefusal, sourceRefusal, ttlKind } from './publish-refusals.ts';
+import { PublishRoom } from './publish-room.ts';
 import type { StreamConfig } from './stream-config.ts';
 
 const HEADER_BYTES_MAX = 65_535;
@@ -27,12 +28,14 @@ export class PublishCheck {
   private readonly store: MessageStore;
   private readonly dedup: DedupWindow;
 
+  private readonly room: PublishRoom;
   private readonly now: () => number;
 
   /** `now`: wall milliseconds. */
   constructor(store: MessageStore, dedup: DedupWindow, now: () => number) {
     this.store = store;
     this.dedup = dedup;
+    this.room = new PublishRoom(store);
     this.now = now;
   }
 
@@ -70,10 +73,11 @@ export class PublishCheck {
   }
 
   /** Notes what later checks need of a message that was stored under `sequence`. */
-  stored(message: Message, sequence: number, timeMs: number, remembersIds: boolean): void {
+  stored(message: Message, sequence: number, timeMs: number, config: StreamConfig): void {
+    this.room.stored(message, sequence, config);
     const messageId = message.payloadStart === message.bodyStart ? null : this.headers.messageId;
     this.lastMessageId = messageId ?? '';
-    if (messageId !== null && remembersIds) this.dedup.add(messageId, sequence, timeMs);
+    if (messageId !== null && config.duplicateWindowNs !== 0) this.dedup.add(messageId, sequence, timeMs);
   }
 
   checkSize(message: Message, { maxMsgSize }: StreamConfig): ApiError | null {
@@ -111,6 +115,12 @@ export class PublishCheck {
   checkExpectedStream({ name }: StreamConfig): ApiError | null {
     const { expectedStream } = this.headers;
     return expectedStream === null || expectedStream === name ? null : ApiErrors.streamNotMatch;
+  }
+
+  /** Whether a stream that discards new messages takes this one behind `messages` of `bytes` that are not appended yet. */
+  checkRoom(message: Message, config: StreamConfig, messages: number, bytes: number): ApiError | null {
+    const replaces = message.payloadStart > message.bodyStart && this.headers.rollup !== null;
+    return this.room.check(message, config, messages, bytes, replaces);
   }
 
   /** The sequence of the message in the duplicate window with the same id; 0: there is none. */
@@ -168,18 +178,6 @@ export class PublishCheck {
     const { subjects, lastSequence } = this.store;
     const appended = subjects.appendedLast(subject);
     return appended > lastSequence ? appended : this.store.lastOf(subject, lastSequence);
-  }
-
-  /** `messages` and `bytes` are to be stored before it. */
-  checkRoom(message: Message, { maxMsgs, maxBytes }: StreamConfig, messages: number, bytes: number): ApiError | null {
-    const { store } = this;
-    if (maxMsgs > 0 && store.appendedMessages + messages >= maxMsgs) {
-      return ApiErrors.streamStoreFailed('maximum messages exceeded');
-    }
-    if (maxBytes > 0 && store.appendedBytes + bytes + store.countedBytes(message) > maxBytes) {
-      return ApiErrors.streamStoreFailed('maximum bytes exceeded');
-    }
-    return null;
   }
 }
 

@@ -18,6 +18,7 @@ import { bytesOfText, quotedBytes } from '../../server/protocol/go-json-reader.t
 import { isSubsetMatch, isValidSubject, subjectsCollide } from '../../server/subject/subject.ts';
 import { SubjectCollisions } from '../../server/subject/subject-collisions.ts';
 import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
+import { checkMirror, completeFeatures } from './stream-config-features.ts';
 import type { StreamConfig } from './stream-config-fields.ts';
 import { placementType } from './stream-config-parts.ts';
 import { unsupportedStreamField } from './stream-config-support.ts';
@@ -81,7 +82,8 @@ export function completeStreamConfig(
     completeSizes(draft, isPedantic) ??
     checkMaxAge(draft) ??
     completeDuplicateWindow(draft, limits, isPedantic) ??
-    checkBatches(draft) ??
+    completeFeatures(draft, isPedantic) ??
+    checkMirror(draft) ??
     completeSubjects(draft) ??
     checkMaxBytes(draft, limits) ??
     completePlacement(draft) ??
@@ -154,16 +156,6 @@ function completeDuplicateWindow(draft: Draft, limits: StreamLimits, isPedantic:
   return windowNs > 0 && windowNs < SHORTEST_NS ? invalid('duplicates window needs to be >= 100ms') : null;
 }
 
-/** Batches need somebody who publishes, and atomic ones that nothing is acknowledged before it is stored. */
-function checkBatches({ persistMode, mirror, allowAtomic, allowBatched }: Draft): ApiError | null {
-  if (persistMode === 'async' && allowAtomic) {
-    return invalid('async persist mode is not supported with atomic batch publish');
-  }
-  if (mirror === null) return null;
-  if (allowAtomic) return ApiErrors.mirrorWithAtomicPublish;
-  return allowBatched ? ApiErrors.mirrorWithBatchPublish : null;
-}
-
 /** A stream that nothing feeds listens to its own name. */
 function completeSubjects(draft: Draft): ApiError | null {
   if (draft.subjects.length > 0) return checkSubjects(draft);
@@ -224,7 +216,8 @@ function checkMaxBytes({ maxBytes, storage }: Draft, limits: StreamLimits): ApiE
 }
 
 /** A placement that says nothing is none. */
-function completePlacement(draft: Draft): null {
+function completePlacement(draft: Draft): ApiError | null {
   if (draft.placement !== null && placementType.isEmpty(draft.placement)) draft.placement = null;
-  return null;
+  const isPreferring = draft.placement !== null && draft.placement.preferred !== '';
+  return isPreferring ? invalid('preferred server not permitted in placement') : null;
 }

@@ -174,22 +174,27 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     const { duplicateOf } = this.check;
     const sequence = duplicateOf > 0 ? duplicateOf : this.append(message);
     if (!wantsAck) return;
-    const gate = this.store.appendedSequence;
+    const { gate } = this;
     this.answers.acknowledge(message, gate, sequence, duplicateOf > 0);
     if (gate <= this.store.lastSequence) this.answers.release(gate);
+  }
+
+  /** What publishers are told waits until everything up to this sequence is visible; in the async mode for nothing. */
+  private get gate(): number {
+    return this.config.persistMode === 'async' ? 0 : this.store.appendedSequence;
   }
 
   append(message: Message): number {
     const time = this.clock.next();
     const sequence = this.store.append(message, time);
-    this.check.stored(message, sequence, timeMs(time), this.config.duplicateWindowNs !== 0);
+    this.check.stored(message, sequence, timeMs(time), this.config);
     if (this.dedup.size > 0 && this.idTimer === null) this.expireIds();
     return sequence;
   }
 
   answer(message: Message, text: string): void {
     if (!message.hasReply) return;
-    const gate = this.store.appendedSequence;
+    const { gate } = this;
     this.answers.answer(message, gate, text);
     if (gate <= this.store.lastSequence) this.answers.release(gate);
   }
@@ -201,6 +206,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   /** Why no message at all can be taken now. */
   private intakeError(): ApiError | null {
     const { host, use } = this;
+    if (this.config.sealed) return ApiErrors.streamSealed;
     if (use.bytes > use.bytesMax) return ApiErrors.insufficientResources;
     if (this.config.storage !== 'file') return null;
     const { log, files } = host.storage;

@@ -585,8 +585,112 @@ export const STREAM_ROWS: readonly StreamRow[] = [
   [
     'discarding by subject',
     f({ discard_new_per_subject: true, discard: 'new', max_msgs_per_subject: 1 }),
-    '10052 discard_new_per_subject not supported by petiole yet',
-    { petioleOnly: true },
+    { discard_new_per_subject: true, discard: 'new', max_msgs_per_subject: 1 },
+  ],
+  [
+    'discarding by subject what is old',
+    f({ discard_new_per_subject: true, max_msgs_per_subject: 1 }),
+    '10052 discard new per subject requires discard new policy to be set',
+  ],
+  [
+    'discarding by subject without a limit',
+    f({ discard_new_per_subject: true, discard: 'new' }),
+    '10052 discard new per subject requires max msgs per subject > 0',
+  ],
+  [
+    'roll-ups that may not purge',
+    f({ allow_rollup_hdrs: true, deny_purge: true }),
+    '10052 roll-ups require the purge permission',
+  ],
+  [
+    'counters that discard what is new',
+    f({ allow_msg_counter: true, discard: 'new' }),
+    '10052 counter stream cannot use discard new',
+  ],
+  [
+    'counters with times to live',
+    f({ allow_msg_counter: true, allow_msg_ttl: true }),
+    '10052 counter stream cannot use message TTLs',
+  ],
+  [
+    'counters with schedules',
+    f({ allow_msg_counter: true, allow_msg_schedules: true }),
+    '10052 counter stream cannot use message schedules',
+  ],
+  [
+    'counters in a work queue',
+    f({ allow_msg_counter: true, retention: 'workqueue' }),
+    '10052 counter stream can only use limits retention',
+  ],
+  [
+    'delete markers that last for less than a second',
+    f({ subject_delete_marker_ttl: 1e8 }),
+    '10052 subject delete marker TTL must be at least 1 second',
+  ],
+  [
+    'delete markers that last for less than nothing',
+    f({ subject_delete_marker_ttl: -1 }),
+    '10052 subject delete marker TTL must not be negative',
+  ],
+  [
+    'pedantic: delete markers without times to live',
+    f({ subject_delete_marker_ttl: 1e9, pedantic: true }),
+    '10052 subject delete marker cannot be set if message TTLs are disabled',
+  ],
+  [
+    'pedantic: delete markers without roll-ups',
+    f({ subject_delete_marker_ttl: 1e9, allow_msg_ttl: true, pedantic: true }),
+    '10052 subject delete marker cannot be set if roll-ups are disabled',
+  ],
+  [
+    'schedules that discard what is new',
+    f({ allow_msg_schedules: true, discard: 'new' }),
+    '10052 message scheduling cannot use discard new',
+  ],
+  [
+    'pedantic: schedules without roll-ups',
+    f({ allow_msg_schedules: true, pedantic: true }),
+    '10052 message scheduling cannot be set if roll-ups are disabled',
+  ],
+  [
+    'a mirror with a first sequence',
+    f({ mirror: { name: 'X' }, first_seq: 5, subjects: ['a'] }),
+    '10143 stream mirrors can not have first sequence configured',
+  ],
+  [
+    'a mirror with subjects',
+    f({ mirror: { name: 'X' }, subjects: ['a'], sources: [{ name: 'Y' }] }),
+    '10034 stream mirrors can not contain subjects',
+  ],
+  [
+    'a mirror with sources',
+    f({ mirror: { name: 'X' }, sources: [{ name: 'Y' }] }),
+    '10031 stream mirrors can not also contain other sources',
+  ],
+  [
+    'a mirror with counters',
+    f({ mirror: { name: 'X' }, allow_msg_counter: true }),
+    '10173 stream mirrors can not also calculate counters',
+  ],
+  [
+    'a mirror with schedules',
+    f({ mirror: { name: 'X' }, allow_msg_schedules: true }),
+    '10186 stream mirrors can not also schedule messages',
+  ],
+  [
+    'a mirror with delete markers',
+    f({ mirror: { name: 'X' }, subject_delete_marker_ttl: 1e9 }),
+    '10052 subject delete markers forbidden on mirrors',
+  ],
+  [
+    'a placement with a preferred server',
+    f({ placement: { preferred: 'S' } }),
+    '10052 preferred server not permitted in placement',
+  ],
+  [
+    'consumer limits of every kind',
+    f({ consumer_limits: { max_ack_pending: -5, inactive_threshold: -7 } }),
+    { consumer_limits: { max_ack_pending: -5, inactive_threshold: -7 } },
   ],
   [
     'roll-ups',
@@ -594,12 +698,7 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     '10052 allow_rollup_hdrs not supported by petiole yet',
     { petioleOnly: true },
   ],
-  [
-    'consumer limits',
-    f({ consumer_limits: { max_ack_pending: 5 } }),
-    '10052 consumer_limits not supported by petiole yet',
-    { petioleOnly: true },
-  ],
+  ['consumer limits', f({ consumer_limits: { max_ack_pending: 5 } }), { consumer_limits: { max_ack_pending: 5 } }],
   [
     'message times to live',
     f({ allow_msg_ttl: true }),
@@ -609,7 +708,7 @@ export const STREAM_ROWS: readonly StreamRow[] = [
   [
     'delete markers',
     f({ subject_delete_marker_ttl: 1e9, allow_msg_ttl: true }),
-    '10052 allow_msg_ttl not supported by petiole yet',
+    '10052 allow_rollup_hdrs not supported by petiole yet',
     { petioleOnly: true },
   ],
   [
@@ -638,8 +737,17 @@ export const STREAM_ROWS: readonly StreamRow[] = [
   [
     'the async persist mode',
     f({ persist_mode: 'async' }),
-    '10052 persist_mode not supported by petiole yet',
-    { petioleOnly: true },
+    { persist_mode: 'async', metadata: { '_nats.req.level': '2' } },
+  ],
+  [
+    'the async persist mode in memory',
+    f({ persist_mode: 'async', storage: 'memory' }),
+    '10052 async persist mode is only supported on file storage',
+  ],
+  [
+    'the async persist mode of several servers',
+    f({ persist_mode: 'async', num_replicas: 3 }),
+    '10052 async persist mode is not supported on replicated streams',
   ],
   ['fast batches', f({ allow_batched: true }), { allow_batched: true, metadata: { '_nats.req.level': '4' } }],
   [
@@ -834,9 +942,33 @@ export const STREAM_ROWS: readonly StreamRow[] = [
   ],
   [
     'update: sealed',
-    f({ sealed: true }),
-    '10052 sealed not supported by petiole yet',
-    { verb: 'UPDATE', before: f({}), petioleOnly: true },
+    f({ sealed: true, max_age: 1e9 }),
+    { sealed: true, discard: 'new', deny_delete: true, deny_purge: true, duplicate_window: 1e9 },
+    { verb: 'UPDATE', before: f({}) },
+  ],
+  [
+    'update: the persist mode',
+    f({ persist_mode: 'async' }),
+    '10052 stream configuration update can not change persist mode',
+    { verb: 'UPDATE', before: f({}) },
+  ],
+  [
+    'update: counters',
+    f({ allow_msg_counter: true }),
+    '10052 stream configuration update can not change message counter setting',
+    { verb: 'UPDATE', before: f({}) },
+  ],
+  [
+    'update: a mirror',
+    f({ mirror: { name: 'X' } }),
+    '10055 stream mirror configuration can not be updated',
+    { verb: 'UPDATE', before: f({}) },
+  ],
+  [
+    'update: pedantic and sealed',
+    f({ sealed: true, pedantic: true }),
+    { sealed: true, discard: 'new', deny_delete: true, deny_purge: true },
+    { verb: 'UPDATE', before: f({}) },
   ],
   ['update: the first sequence', f({ first_seq: 5 }), { first_seq: 5 }, { verb: 'UPDATE', before: f({}) }],
   [

@@ -9,11 +9,12 @@
 import { Buffer } from 'node:buffer';
 import type { InterestListener, Sink } from '../ports.ts';
 import type { Message } from '../protocol/message.ts';
-import { Receivers } from '../subject/receivers.ts';
+import { type QueueGroup, Receivers } from '../subject/receivers.ts';
 import type { Sublist } from '../subject/sublist.ts';
 import type { Subscription } from '../subject/subscription.ts';
 import type { Mappings } from './mappings.ts';
 import { deliverToOne } from './queue-choice.ts';
+import { SubjectWatches } from './subject-watches.ts';
 
 export class Account {
   readonly name: string;
@@ -21,6 +22,7 @@ export class Account {
   mappings: Mappings | null = null;
   private readonly fraction: () => number;
   private readonly listeners = new Set<InterestListener>();
+  private readonly watches = new SubjectWatches();
   private readonly scratches: Receivers[] = [];
   /** Answers to questions that are not routing. */
   private readonly probe = new Receivers();
@@ -51,6 +53,17 @@ export class Account {
     this.listeners.delete(listener);
   }
 
+  /** Calls back when a subscription to exactly this literal subject came or went. */
+  watch(subject: string, callback: () => void): void {
+    if (this.watches.isEmpty) this.listen(this.watches);
+    this.watches.add(subject, callback);
+  }
+
+  unwatch(subject: string, callback: () => void): void {
+    this.watches.remove(subject, callback);
+    if (this.watches.isEmpty) this.unlisten(this.watches);
+  }
+
   /** Puts the mapped subject in the place of the published one. A message to be dropped gets an empty subject. */
   applyMappings(message: Message): void {
     if (this.mappings === null) return;
@@ -66,10 +79,19 @@ export class Account {
     return plain.length > 0 || groups.length > 0;
   }
 
+  /** Whether there is a subscription to exactly this literal subject: of the queue group, a plain one for ''. */
+  hasExactInterest(subject: Buffer, queueGroup: string): boolean {
+    const text = subject.toString('latin1');
+    const { plain, groups } = this.sublist.match(subject, 0, subject.length, this.probe);
+    const found = queueGroup === '' ? plain : (groups.find(({ name }) => name === queueGroup)?.members ?? []);
+    return found.some((subscription) => subscription.key === text);
+  }
+
   /** Whether a listener to the literal subject has so much unsent that it should get no more for now. */
   isCongested(subject: Buffer): boolean {
-    const { plain } = this.sublist.match(subject, 0, subject.length, this.probe);
-    for (let i = 0; i < plain.length; i++) if ((plain[i] as Subscription).sink.isCongested === true) return true;
+    const { plain, groups } = this.sublist.match(subject, 0, subject.length, this.probe);
+    if (isAnyCongested(plain)) return true;
+    for (let i = 0; i < groups.length; i++) if (isAnyCongested((groups[i] as QueueGroup).members)) return true;
     return false;
   }
 
@@ -106,4 +128,11 @@ export class Account {
     this.depth--;
     return delivered;
   }
+}
+
+function isAnyCongested(subscriptions: readonly Subscription[]): boolean {
+  for (let i = 0; i < subscriptions.length; i++) {
+    if ((subscriptions[i] as Subscription).sink.isCongested === true) return true;
+  }
+  return false;
 }

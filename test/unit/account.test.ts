@@ -180,3 +180,50 @@ describe('an account', () => {
     expect(heard).toEqual(['+a.>', '-a.>']);
   });
 });
+
+describe('whoever watches a subject', () => {
+  it('hears of subscriptions to exactly that subject', () => {
+    const account = makeAccount();
+    const heard: string[] = [];
+    const mine = (): void => void heard.push(`mine ${account.hasExactInterest(Buffer.from('a.b'), '')}`);
+    const other = (): void => void heard.push('other');
+    account.watch('a.b', mine);
+    account.watch('a.b', other);
+    subscribe(account, new Receiver(), 'a.*', 'wide');
+    subscribe(account, new Receiver(), 'a.c', 'beside');
+    expect(heard).toEqual([]);
+    const subscription = subscribe(account, new Receiver(), 'a.b', 'exact');
+    expect(heard.splice(0)).toEqual(['mine true', 'other']);
+    account.unwatch('a.b', other);
+    account.unsubscribe(subscription);
+    expect(heard.splice(0)).toEqual(['mine false']);
+    account.unwatch('a.b', mine);
+    subscribe(account, new Receiver(), 'a.b', 'late');
+    expect(heard).toEqual([]);
+  });
+
+  it('can tell plain subscriptions from those of a queue group', () => {
+    const account = makeAccount();
+    const subject = Buffer.from('a.b');
+    const interest = (queueGroup: string): boolean => account.hasExactInterest(subject, queueGroup);
+    subscribe(account, new Receiver(), 'a.>', 'wide', 'g');
+    expect([interest(''), interest('g')]).toEqual([false, false]);
+    subscribe(account, new Receiver(), 'a.b', 'member', 'g');
+    expect([interest(''), interest('g'), interest('h')]).toEqual([false, true, false]);
+    subscribe(account, new Receiver(), 'a.b', 'plain');
+    expect([interest(''), interest('g'), interest('h')]).toEqual([true, true, false]);
+  });
+});
+
+describe('a subject is congested', () => {
+  it.each(['', 'g'])('when a listener in queue group %j has much unsent', (queueGroup) => {
+    const account = makeAccount();
+    const subject = Buffer.from('a.b');
+    const receiver = new Receiver();
+    subscribe(account, new Receiver(), 'a.b', 'quick', queueGroup);
+    subscribe(account, receiver, 'a.*', 'slow', queueGroup);
+    expect(account.isCongested(subject)).toBe(false);
+    receiver.isCongested = true;
+    expect(account.isCongested(subject)).toBe(true);
+  });
+});

@@ -5,7 +5,8 @@
 
 import type { Buffer } from 'node:buffer';
 import type { Done } from '../../server/io/io.ts';
-import { Catalog, databaseIn } from './catalog.ts';
+import { Catalog, databaseIn, SCHEMA_VERSION } from './catalog.ts';
+import { StoreError } from './store-directory.ts';
 import type { StoreFiles } from './store-files.ts';
 import { readFileTolerantly } from './tolerant-read.ts';
 
@@ -25,7 +26,7 @@ export class CatalogFiles {
     this.directory = directory;
   }
 
-  /** The newest intact database, at start; `null` when there is none. */
+  /** The newest intact database, at start; `null` when there is none. Throws a `StoreError` when one is of another form. */
   read(addon: object): Buffer | null {
     const { disk } = this.files;
     const found: { slot: number; database: Buffer; lsn: number; generation: number }[] = [];
@@ -35,7 +36,7 @@ export class CatalogFiles {
       const bytes = readFileTolerantly(disk, path);
       const database = bytes === null ? null : databaseIn(bytes);
       if (database === null) this.damaged.push(path);
-      else found.push({ slot, database, ...ageOf(addon, database) });
+      else found.push({ slot, database, ...ageOf(addon, path, database) });
     }
     const [newest, older] = found.sort((a, b) => b.generation - a.generation);
     this.slot = newest?.slot ?? 0;
@@ -77,9 +78,13 @@ export class CatalogFiles {
   }
 }
 
-function ageOf(addon: object, database: Buffer): { lsn: number; generation: number } {
+function ageOf(addon: object, path: string, database: Buffer): { lsn: number; generation: number } {
   const catalog = new Catalog(addon, database);
-  const { lsn, generation } = catalog;
+  const { lsn, generation, schemaVersion } = catalog;
   catalog.close();
+  if (schemaVersion !== SCHEMA_VERSION) {
+    const detail = `form ${schemaVersion}, this version reads ${SCHEMA_VERSION}; nothing was touched`;
+    throw new StoreError('STORE_FORMAT', `the catalog "${path}" is of another form (${detail})`);
+  }
   return { lsn, generation };
 }

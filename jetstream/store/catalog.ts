@@ -14,7 +14,8 @@ import { get32, put32 } from './integers.ts';
 
 const TRAILER_BYTES = 16;
 const TRAILER_MAGIC = 'PETCAT01';
-const SCHEMA_VERSION = 1;
+/** Goes with the format of the whole store, which is looked at first. */
+export const SCHEMA_VERSION = 2;
 
 export type AssetKind = 'stream' | 'consumer';
 

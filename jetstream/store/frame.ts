@@ -28,15 +28,15 @@ export const FrameKind = {
   message: 1,
   /** Body: where in which block the record of a large message stands. */
   largeMessage: 2,
-  /** Body: the sequence that is removed. */
+  /** Body: the sequence that is removed, u8 0. */
   remove: 3,
-  /** Body: the sequence below which everything goes. */
+  /** Body: the sequence below which everything goes, u8 1 when the open block takes no more records. */
   purge: 4,
   /** Body: a consumer's deliveries, acknowledgements and the like. */
   consumer: 5,
   /** Body: a change of the catalog, JSON. */
   catalog: 6,
-  /** Body: the sequence of a message that can't be read any more. */
+  /** Body: the sequence of a message that can't be read any more, u8 0. */
   lost: 7,
   /** The two kinds of messages in a group, which count with its end. */
   groupMessage: 8,

@@ -89,13 +89,22 @@ export class Storage implements LogParticipant {
     this.files.isRecovering = true;
     this.catalogFiles = new CatalogFiles(this.files, this.directory);
     const addon = io.host.sqliteAddon(storeDirectory);
-    const newest = this.catalogFiles.read(addon);
+    const newest = this.readCatalog(addon);
     this.catalog = new Catalog(addon, newest);
     this.coverage.restored(this.catalog.lsn, this.catalogFiles.olderLsn);
     this.found = openSegments(io.disk, this.logDirectory, this.openMode, this.catalog.replayLsn, (error) =>
       this.files.noteError(error),
     );
     if (newest === null) this.refuseWithoutCatalog();
+  }
+
+  private readCatalog(addon: object): Buffer | null {
+    try {
+      return this.catalogFiles.read(addon);
+    } catch (error) {
+      this.claim.release();
+      throw error;
+    }
   }
 
   /** Exists once recovery is done. */

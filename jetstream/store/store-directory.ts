@@ -9,7 +9,8 @@ import type { Disk, FileLock, IoError } from '../../server/io/io.ts';
 const NAME = 'petiole';
 const FORMAT_FILE = 'format';
 const FORMAT_MAGIC = 'petiole store';
-const FORMAT_VERSION = 1;
+/** Changes with whatever is written here: of what stands in log, blocks, checkpoints and catalog. */
+const FORMAT_VERSION = 2;
 const OTHER_STORE = 'jetstream';
 const LOCK_FILE = 'lock';
 
@@ -76,9 +77,10 @@ function checkFormat(disk: Disk, storeDirectory: string, directory: string): boo
   if (version === undefined) {
     throw new StoreError('STORE_FORMAT', `"${path}" is not the mark of a petiole store; nothing was touched`);
   }
-  if (Number(version) > FORMAT_VERSION) {
-    const detail = `format ${version}, this version reads up to ${FORMAT_VERSION}`;
-    throw new StoreError('STORE_FORMAT', `the store in "${directory}" is of a newer format (${detail})`);
+  if (Number(version) !== FORMAT_VERSION) {
+    const age = Number(version) > FORMAT_VERSION ? 'a newer' : 'an older';
+    const detail = `format ${version}, this version reads ${FORMAT_VERSION}; nothing was touched`;
+    throw new StoreError('STORE_FORMAT', `the store in "${directory}" is of ${age} format (${detail})`);
   }
   return false;
 }

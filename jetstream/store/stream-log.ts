@@ -28,6 +28,8 @@ import { PLACE_HEAD_BYTES } from './stream-replay.ts';
 /** Records above this go to their block first. */
 const LARGE_BYTES = 32 * 1024;
 const SEQUENCE_BYTES = 6;
+/** A sequence, and whether the open block takes no more records. */
+const REMOVAL_BYTES = SEQUENCE_BYTES + 1;
 const GROUP_END_BYTES = 2 * SEQUENCE_BYTES;
 const EMPTY = Buffer.alloc(0);
 
@@ -38,7 +40,7 @@ export interface StreamLogContext {
 
 interface LoggedStream extends LogParticipant {
   readonly number: number;
-  closeBelow(sequence: number): void;
+  closeBelow(sequence: number): boolean;
 }
 
 export class StreamLog implements GateOwner {
@@ -108,10 +110,12 @@ export class StreamLog implements GateOwner {
 
   remove(kind: Removal, sequence: number): void {
     const { log } = this.context;
-    if (kind === 'purge') this.stream.closeBelow(sequence);
-    const at = log.begin(SEQUENCE_BYTES);
+    // What is appended and not logged, or in a group without its end, is unknown here when the log is replayed.
+    const closesBlock = kind === 'purge' && this.stream.closeBelow(sequence);
+    const at = log.begin(REMOVAL_BYTES);
     put48(log.buffer, at, sequence);
-    const lsn = log.end(at + SEQUENCE_BYTES, FrameKind[kind], this.stream.number, this.stream);
+    log.buffer[at + SEQUENCE_BYTES] = closesBlock ? 1 : 0;
+    const lsn = log.end(at + REMOVAL_BYTES, FrameKind[kind], this.stream.number, this.stream);
     const removal = { kind, sequence };
     this.steps.push({ lsn, sequence: this.loggedSequence, time: this.loggedTime, removal, limits: null });
   }

@@ -61,6 +61,7 @@ export class StreamReplay {
         break;
       case FrameKind.purge:
         this.group.purged(get48(buffer, start));
+        if (buffer[start + SEQUENCE_BYTES] === 1) this.store.closeBelow(get48(buffer, start));
         this.removed('purge', get48(buffer, start));
         break;
       default:
@@ -125,7 +126,6 @@ export class StreamReplay {
   }
 
   private removed(kind: Removal, sequence: number): void {
-    if (kind === 'purge') this.store.closeBelow(sequence);
     this.store.takeNow({ lsn: 0, sequence: 0, time: NO_TIME, removal: { kind, sequence }, limits: null });
   }
 }

@@ -1,6 +1,7 @@
 /**
  * The API of one account: requests to `$JS.API.>` are copied, queued, and handled one after the other behind the turn in
- * which they came, so that what a publisher sent behind a request is not affected by it yet.
+ * which they came, so that what a publisher sent behind a request is not affected by it yet. Those that only ask have a
+ * queue of their own: they need not wait until what others change is on the disk.
  *
  * Requests for messages (MSG.NEXT, DIRECT.GET) have subscriptions of their own, with consumers and streams: where there is
  * none, nobody answers here either, and the requester hears that there are no responders. A subject that is none of the
@@ -8,18 +9,19 @@
  *
  * A request to `$JS.<domain>.API.>` becomes the one without the domain, whoever answers that.
  *
- * Bound: request_queue_limit requests; beyond it all that wait are dropped.
+ * Bound: request_queue_limit and info_queue_limit requests; with one more all that wait are dropped.
  */
 
 import { Buffer } from 'node:buffer';
 import { Message } from '../../server/protocol/message.ts';
-import { asksTooHighLevel } from '../../server/protocol/required-level.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
 import { subjectMatches } from '../../server/subject/subject.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { absentHandlers } from './absent-requests.ts';
 import { accountInfo } from './account-requests.ts';
-import type { ApiContext, ApiEntry, ApiHandler } from './api-handler.ts';
+import { adviseDropped, auditRequest } from './api-audit.ts';
+import type { ApiContext, ApiEntry } from './api-handler.ts';
+import { ApiQueue } from './api-queue.ts';
 import { ApiRequest } from './api-request.ts';
 import { consumerHandlers } from './consumer-requests.ts';
 import type { JetStreamAccount } from './jetstream-account.ts';
@@ -29,7 +31,8 @@ import { messageHandlers } from './message-requests.ts';
 import { streamHandlers } from './stream-requests.ts';
 
 const PREFIX = '$JS.API.';
-const PREFIX_TOKENS = 2;
+/** Requests that only ask. */
+const QUESTION = /^(INFO|(STREAM|CONSUMER)\.(INFO|NAMES|LIST)(\..*)?)$/;
 
 /** Handlers by what follows the prefix in the subject. */
 const HANDLERS: readonly ApiEntry[] = [
@@ -48,13 +51,18 @@ export class ApiDispatcher implements Sink {
   private readonly subscriptions: Subscription[] = [];
   /** A request without the domain that it named. */
   private readonly local = new Message();
-  private queue: ApiRequest[] = [];
-  private busy = false;
+  private readonly changes: ApiQueue<ApiRequest>;
+  private readonly questions: ApiQueue<ApiRequest>;
 
   constructor(jetstream: JetStream, owner: JetStreamAccount) {
     this.jetstream = jetstream;
     this.owner = owner;
     this.context = { jetstream, owner };
+    const { timers } = jetstream.io;
+    const { requestQueueLimit, infoQueueLimit } = jetstream.options;
+    const handle = (request: ApiRequest, done: () => void): void => this.handle(request, done);
+    this.changes = new ApiQueue(timers, requestQueueLimit, handle);
+    this.questions = new ApiQueue(timers, infoQueueLimit, handle);
   }
 
   start(): void {
@@ -65,7 +73,8 @@ export class ApiDispatcher implements Sink {
 
   stop(): void {
     for (const subscription of this.subscriptions) this.owner.account.unsubscribe(subscription);
-    this.queue = [];
+    this.changes.clear();
+    this.questions.clear();
   }
 
   private subscribe(subject: string): void {
@@ -77,18 +86,20 @@ export class ApiDispatcher implements Sink {
   deliver(_subscription: Subscription, message: Message): boolean {
     const subject = message.subjectText();
     if (!subject.startsWith(PREFIX)) return this.forward(subject, message);
-    const path = subject.split('.').slice(PREFIX_TOKENS);
-    if (path[0] === 'DIRECT' || (path[0] === 'CONSUMER' && path[1] === 'MSG')) return false;
-    if (handlerFor(path) === undefined) return true;
-    if (this.queue.length >= this.jetstream.options.requestQueueLimit) {
-      this.jetstream.log.warn(`JetStream API queue limit reached, dropping ${this.queue.length} requests`);
-      this.queue = [];
-    }
-    const reply = Buffer.from(message.reply.subarray(message.replyStart, message.replyEnd));
-    const body = message.body.toString('latin1', message.payloadStart, message.bodyEnd);
-    this.queue.push(new ApiRequest(this.owner.account, path, reply, body, asksTooHighLevel(message)));
-    if (!this.busy) this.next();
+    const path = subject.slice(PREFIX.length);
+    if (path.startsWith('DIRECT.') || path.startsWith('CONSUMER.MSG.')) return false;
+    if (entryFor(path) !== undefined) this.enqueue(path, new ApiRequest(this.owner.account, subject, message));
     return true;
+  }
+
+  private enqueue(path: string, request: ApiRequest): void {
+    const { jetstream } = this;
+    const isQuestion = QUESTION.test(path);
+    const dropped = (isQuestion ? this.questions : this.changes).push(request);
+    if (dropped === 0) return;
+    const queue = isQuestion ? 'JetStream API info queue' : 'JetStream API queue';
+    jetstream.log.warn(`${queue} limit reached, dropping ${dropped} requests`);
+    adviseDropped(jetstream, dropped);
   }
 
   private forward(subject: string, message: Message): boolean {
@@ -102,29 +113,19 @@ export class ApiDispatcher implements Sink {
     return this.owner.account.route(local);
   }
 
-  private next(): void {
-    this.busy = this.queue.length > 0;
-    if (!this.busy) return;
-    this.jetstream.io.timers.afterTurn(() => this.handle());
-  }
-
-  private handle(): void {
-    const request = this.queue.shift();
-    const handler = request === undefined ? undefined : handlerFor(request.tokens);
-    if (request === undefined || handler === undefined) {
-      this.next();
-      return;
-    }
-    request.onAnswered = (isError) => {
-      this.owner.apiTotal++;
+  private handle(request: ApiRequest, done: () => void): void {
+    request.onAnswered = (isError, answer) => {
       if (isError) this.owner.apiErrors++;
-      this.next();
+      this.owner.apiTotal++;
+      auditRequest(this.jetstream, request, answer);
+      done();
     };
-    if (!request.asksTooHighLevel || !refuseLevel(request)) handler(this.context, request);
+    if (request.asksTooHighLevel && refuseLevel(request)) return;
+    const [, handler] = entryFor(request.subject.slice(PREFIX.length)) as ApiEntry;
+    handler(this.context, request);
   }
 }
 
-function handlerFor(tokens: readonly string[]): ApiHandler | undefined {
-  const subject = tokens.join('.');
-  return HANDLERS.find(([pattern]) => subjectMatches(pattern, subject))?.[1];
+function entryFor(path: string): ApiEntry | undefined {
+  return HANDLERS.find(([pattern]) => subjectMatches(pattern, path));
 }

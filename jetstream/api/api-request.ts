@@ -4,44 +4,63 @@ import { Buffer } from 'node:buffer';
 import type { Account } from '../../server/account/account.ts';
 import { encode } from '../../server/protocol/go-json.ts';
 import { Message } from '../../server/protocol/message.ts';
+import { asksTooHighLevel } from '../../server/protocol/required-level.ts';
+import type { Sink } from '../../server/ports.ts';
 import { type ApiError, errorJson } from '../errors.ts';
 
 const TYPE_PREFIX = 'io.nats.jetstream.api.v1.';
+const PREFIX_TOKENS = 2;
+
+/** Hears, once, of the answer to a request. */
+export type Answered = (isError: boolean, answer: () => string) => void;
 
 export class ApiRequest {
   readonly account: Account;
+  /** `$JS.API.…` */
+  readonly subject: string;
   /** The subject behind `$JS.API.`, by tokens. */
   readonly tokens: readonly string[];
   readonly body: string;
   /** It counts on a level of the API that this server does not have. */
   readonly asksTooHighLevel: boolean;
-  /** Called once, with whether the answer was an error. */
-  onAnswered: (isError: boolean) => void = () => undefined;
+  /** Over which connection it came. */
+  readonly source: Sink | null;
+  onAnswered: Answered = () => undefined;
   private readonly reply: Buffer;
 
-  constructor(account: Account, tokens: readonly string[], reply: Buffer, body: string, asksTooHighLevel: boolean) {
+  /** Copies what it needs of the message, which came under `subject`. */
+  constructor(account: Account, subject: string, message: Message) {
     this.account = account;
-    this.tokens = tokens;
-    this.reply = reply;
-    this.body = body;
-    this.asksTooHighLevel = asksTooHighLevel;
+    this.subject = subject;
+    this.tokens = subject.split('.').slice(PREFIX_TOKENS);
+    this.reply = Buffer.from(message.reply.subarray(message.replyStart, message.replyEnd));
+    this.body = message.body.toString('latin1', message.payloadStart, message.bodyEnd);
+    this.asksTooHighLevel = asksTooHighLevel(message);
+    this.source = message.source;
   }
 
   /** Answers with `type` and these fields; an undefined field is left out. */
   respond(type: string, fields: object): void {
-    this.send({ type: `${TYPE_PREFIX}${type}`, ...fields });
-    this.onAnswered(false);
+    this.send({ type: `${TYPE_PREFIX}${type}`, ...fields }, false);
   }
 
   /** Answers with an error; some answers carry fields besides. */
   refuse(type: string, error: ApiError, fields: object = {}): void {
-    this.send({ type: `${TYPE_PREFIX}${type}`, error: errorJson(error), ...fields });
-    this.onAnswered(true);
+    this.send({ type: `${TYPE_PREFIX}${type}`, error: errorJson(error), ...fields }, true);
   }
 
-  private send(answer: object): void {
-    if (this.reply.length === 0) return;
-    const body = Buffer.from(encode(answer), 'latin1');
+  private send(fields: object, isError: boolean): void {
+    let text = '';
+    const answer = (): string => {
+      if (text === '') text = encode(fields);
+      return text;
+    };
+    if (this.reply.length > 0) this.sendText(answer());
+    this.onAnswered(isError, answer);
+  }
+
+  private sendText(text: string): void {
+    const body = Buffer.from(text, 'latin1');
     const message = new Message();
     message.setSubject(this.reply, 0, this.reply.length);
     message.setBody(body, 0, 0, body.length);

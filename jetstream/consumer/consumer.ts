@@ -19,14 +19,15 @@ import type { ConsumerConfig } from './consumer-config.ts';
 import { ConsumerLog } from './consumer-log.ts';
 import { CallbackSink } from './consumer-sinks.ts';
 import { ConsumerState } from './consumer-state.ts';
-import type { Delivery, DeliveryHost } from './delivery.ts';
+import type { Delivery } from './delivery.ts';
 import { Inactivity } from './inactivity.ts';
 import { MessagePump } from './message-pump.ts';
 import { PullDelivery } from './pull-delivery.ts';
+import { PushDelivery, type PushHost } from './push-delivery.ts';
 import { RedeliveryQueue } from './redelivery-queue.ts';
 import { SubjectFilter } from './subject-filter.ts';
 
-export class Consumer implements StoreListener, DeliveryHost {
+export class Consumer implements StoreListener, PushHost {
   readonly number: number;
   readonly stream: ConsumedStream;
   readonly created: string;
@@ -62,7 +63,7 @@ export class Consumer implements StoreListener, DeliveryHost {
       this.acknowledgements.expired(sequences);
     });
     this.acknowledgements = new Acknowledgements(this, this.redelivery);
-    this.delivery = new PullDelivery(this);
+    this.delivery = config.deliverSubject === '' ? new PullDelivery(this) : new PushDelivery(this);
     this.pump = new MessagePump(this, this.redelivery);
     this.inactivity = new Inactivity(
       stream.host.io,
@@ -212,9 +213,16 @@ export class Consumer implements StoreListener, DeliveryHost {
     this.inactivity.used();
   }
 
-  /** Somebody waits for messages, or works on some as far as their deadlines tell. */
+  redeliverPending(): void {
+    const { pending } = this.state;
+    const sequences: number[] = [];
+    for (let row = pending.firstRow; row >= 0; row = pending.nextRow(row)) sequences.push(pending.sequence(row));
+    this.acknowledgements.expired(sequences);
+  }
+
+  /** Somebody waits for messages, or works on some as far as their deadlines tell; listens, where they are pushed. */
   private get isInUse(): boolean {
-    return this.delivery.isInUse || this.state.pending.size > 0;
+    return this.delivery.isInUse || (this.delivery.isBound === null && this.state.pending.size > 0);
   }
 
   /** No further delivery: by acknowledgement, or because the message is gone or exhausted. */

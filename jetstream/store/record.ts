@@ -3,7 +3,7 @@
  *
  *      0 u32  bytes of the whole record
  *      4 u16  bytes of the subject
- *      6 u8   what it replaces: 0 nothing, 1 all others under its subject, 2 all others
+ *      6 u8   what it replaces: 0 nothing, 1 all others under its subject, 2 all others; 3: it goes itself
  *      7 u8   0
  *      8 u32  bytes of the header block
  *     12 u48  sequence
@@ -27,6 +27,8 @@ import { get16, get32, get48, put16, put32, put48 } from './integers.ts';
 export const REPLACES_NOTHING = 0;
 export const REPLACES_SUBJECT = 1;
 export const REPLACES_ALL = 2;
+/** Nobody wants the message: only its sequence is used up. */
+export const REPLACES_ITSELF = 3;
 
 export const RECORD_HEADER_BYTES = 32;
 export const RECORD_OVERHEAD_BYTES = 36;
@@ -122,7 +124,7 @@ export class RecordView {
     return this.end + 4 - this.at;
   }
 
-  /** What it replaced: REPLACES_NOTHING, REPLACES_SUBJECT, REPLACES_ALL. */
+  /** What it replaced: REPLACES_NOTHING, REPLACES_SUBJECT, REPLACES_ALL, REPLACES_ITSELF. */
   get replaces(): number {
     return this.buffer[this.at + 6] as number;
   }

@@ -47,6 +47,8 @@ export class Retention {
   private replaced = NO_SUBJECT;
   /** The message with this sequence replaces all others; 0: none does. */
   private replacedBelow = 0;
+  /** The message with this sequence goes itself; 0: none does. */
+  private vanishing = 0;
   private isOver = false;
 
   constructor(store: Retained) {
@@ -75,6 +77,9 @@ export class Retention {
   /** Removes what is too much; false when an index has to be loaded first. */
   enforce(): boolean {
     if (!this.isOver) return true;
+    // What nobody wants pushes nothing out.
+    if (this.vanishing > 0 && !this.store.removeVisible(this.vanishing)) return false;
+    this.vanishing = 0;
     if (this.crowded !== NO_SUBJECT && !this.thinOut(this.crowded, this.maxPerSubject)) return false;
     this.crowded = NO_SUBJECT;
     const { store } = this;
@@ -103,6 +108,12 @@ export class Retention {
   /** The message that became visible is the only one from now on. */
   replacesAll(sequence: number): void {
     this.replacedBelow = sequence;
+    this.isOver = true;
+  }
+
+  /** The message that became visible goes at once. */
+  replacesItself(sequence: number): void {
+    this.vanishing = sequence;
     this.isOver = true;
   }
 

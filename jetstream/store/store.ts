@@ -72,7 +72,8 @@ export interface MessageStore {
   countedBytes(message: Message): number;
   /**
    * Stores the message under the next sequence, which is the answer. With `replaces` (REPLACES_SUBJECT, REPLACES_ALL) the
-   * other messages under its subject, or all others, go in the moment it becomes visible.
+   * other messages under its subject, or all others, go in the moment it becomes visible; with REPLACES_ITSELF it goes
+   * itself.
    */
   append(message: Message, time: Time, replaces?: number): number;
   /**

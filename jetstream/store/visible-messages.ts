@@ -15,14 +15,14 @@
 import type { BlockIndex } from './block-index.ts';
 import { BlockList } from './block-list.ts';
 import type { MessageBlock } from './message-block.ts';
-import { REPLACES_ALL } from './record.ts';
+import { REPLACES_ALL, REPLACES_ITSELF } from './record.ts';
 import { Retention, type Retained } from './retention.ts';
 import type { StoreListener, Time } from './store.ts';
 import { SubjectIndex } from './subject-index.ts';
 
 interface Replacing {
   readonly sequence: number;
-  readonly isAll: boolean;
+  readonly replaces: number;
 }
 
 export abstract class VisibleMessages implements Retained {
@@ -78,9 +78,9 @@ export abstract class VisibleMessages implements Retained {
     this.pendingBytes += bytes;
   }
 
-  /** When the message becomes visible that is appended next, others go: `replaces` says which. */
+  /** When the message becomes visible that is appended next, others go, or it goes itself: `replaces` says which. */
   protected replacesOthers(sequence: number, replaces: number): void {
-    this.replacing.push({ sequence, isAll: replaces === REPLACES_ALL });
+    this.replacing.push({ sequence, replaces });
   }
 
   // ── visibility ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -119,7 +119,9 @@ export abstract class VisibleMessages implements Retained {
     // Those of messages that were damaged, or purged on their way, never come.
     while ((replacing[0]?.sequence ?? sequence) < sequence) replacing.shift();
     if (replacing[0]?.sequence !== sequence) return false;
-    if ((replacing.shift() as Replacing).isAll) retention.replacesAll(sequence);
+    const { replaces } = replacing.shift() as Replacing;
+    if (replaces === REPLACES_ITSELF) retention.replacesItself(sequence);
+    else if (replaces === REPLACES_ALL) retention.replacesAll(sequence);
     else retention.replacesSubject(subject);
     return true;
   }

@@ -88,6 +88,25 @@ export function storeContract(contract: Contract): void {
       expect(pair.agrees()).toBe(true);
     });
 
+    it('uses up the sequence of a message that goes itself, which pushes nothing out', () => {
+      const pair = new StorePair(contract);
+      pair.append('s.1', 'first of all', '', 3);
+      pair.settle();
+      expect(pair.agrees()).toBe(true);
+      pair.store.setLimits({ maxMessages: 4, maxBytes: 0, maxMessagesPerSubject: 2 });
+      pair.model.setLimits({ maxMessages: 4, maxBytes: 0, maxMessagesPerSubject: 2 });
+      for (let i = 1; i <= 30; i++) pair.append(`s.${i % 3}`, `${i}`, '', i > 9 && i % 3 > 0 ? 3 : 0);
+      pair.settle();
+      expect(pair.agrees()).toBe(true);
+      pair.checkSubjects(['s.0', 's.1', 's.2']);
+      for (let i = 1; i <= 5; i++) {
+        pair.append('s.1', `${i}`, '', 3);
+        pair.settle();
+        expect(pair.agrees()).toBe(true);
+      }
+      expect(pair.under.subject.events.at(-1)).toBe('removed 36');
+    });
+
     it('purges below a sequence, everything, and beyond what there is', () => {
       const pair = new StorePair(contract);
       for (let i = 1; i <= 300; i++) pair.append(`s.${i % 7}`, `message ${i} ${'.'.repeat(i % 90)}`);

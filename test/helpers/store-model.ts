@@ -27,6 +27,11 @@ export class StoreModel {
     if (this.messages.length === 0) this.firstSequence = message.sequence;
     this.messages.push(message);
     this.lastSequence = message.sequence;
+    if (replaces === 3) {
+      this.messages.pop();
+      this.settleFirst();
+      return;
+    }
     this.enforce(message.subject);
     if (replaces === 0) return;
     this.messages = this.messages.filter(

@@ -39,6 +39,7 @@ export const absentHandlers: readonly ApiEntry[] = [
 function refused(kinds: Readonly<Record<string, string>>, error: (name: string) => ApiError): ApiEntry[] {
   return Object.entries(kinds).map(([pattern, kind]) => {
     const name = pattern.replaceAll('.*', '');
-    return [pattern, (_context, request) => request.refuse(`${kind}_response`, error(name))];
+    const fields = kind === 'stream_restore' ? { deliver_subject: '' } : {};
+    return [pattern, (_context, request) => request.refuse(`${kind}_response`, error(name), fields)];
   });
 }

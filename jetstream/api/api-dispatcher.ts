@@ -87,7 +87,7 @@ export class ApiDispatcher implements Sink {
     const subject = message.subjectText();
     if (!subject.startsWith(PREFIX)) return this.forward(subject, message);
     const path = subject.slice(PREFIX.length);
-    if (path.startsWith('DIRECT.') || path.startsWith('CONSUMER.MSG.')) return false;
+    if (path.startsWith('DIRECT.GET') || path.startsWith('CONSUMER.MSG.NEXT.')) return false;
     if (entryFor(path) !== undefined) this.enqueue(path, new ApiRequest(this.owner.account, subject, message));
     return true;
   }

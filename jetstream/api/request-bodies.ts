@@ -49,7 +49,10 @@ export interface ConsumersBody {
   paged: Paged;
 }
 
-const paged = new GoStruct<Paged>('server.ApiPagedRequest', [field('offset', 'offset', goInt)]);
+/** Where a page begins; nothing is before the first. */
+const goOffset: typeof goInt = { ...goInt, read: (reader, current) => Math.max(0, goInt.read(reader, current)) };
+
+const paged = new GoStruct<Paged>('server.ApiPagedRequest', [field('offset', 'offset', goOffset)]);
 
 const namesFields = [
   ...embedded<NamesBody, 'paged'>('paged', paged),

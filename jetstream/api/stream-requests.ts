@@ -145,9 +145,10 @@ const describeStream: ApiHandler = (context, request) => {
   const { subjectsFilter, deletedDetails, paged } = body;
   const matching = subjectsFilter === '' ? null : subjectCounts(entry.stream, subjectsFilter);
   const page = matching?.slice(paged.offset, paged.offset + SUBJECTS_LIMIT);
+  const deleted = deletedDetails ? deletedSequences(entry.stream) : [];
   const details = {
     subjects: page === undefined || page.length === 0 ? undefined : Object.fromEntries(page),
-    deleted: deletedDetails ? deletedSequences(entry.stream) : undefined,
+    deleted: deleted.length > 0 ? deleted : undefined,
   };
   streamInfo(entry, 'full', details, (info) => {
     const { ts, ...rest } = info;

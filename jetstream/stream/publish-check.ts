@@ -39,8 +39,8 @@ export class PublishCheck {
     this.now = now;
   }
 
-  /** `null` when the message may be stored, or repeats `duplicateOf`. */
-  check(message: Message, config: StreamConfig): ApiError | null {
+  /** `null` when the message may be stored, or repeats `duplicateOf`. `isKept`: it needs room then. */
+  check(message: Message, config: StreamConfig, isKept: boolean): ApiError | null {
     this.duplicateOf = 0;
     const sizeError = this.checkSize(message, config);
     if (sizeError !== null) return sizeError;
@@ -48,7 +48,7 @@ export class PublishCheck {
       const error = this.checkHeaderSize(message) ?? this.checkHeaders(message, config);
       if (error !== null || this.duplicateOf > 0) return error;
     }
-    return config.discard === 'new' ? this.checkRoom(message, config, 0, 0) : null;
+    return config.discard === 'new' && isKept ? this.checkRoom(message, config, 0, 0) : null;
   }
 
   /** Takes over the id of the last message after a start. */

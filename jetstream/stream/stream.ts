@@ -8,17 +8,17 @@
  * What a publisher is told, and what consumers see, is only what is durable.
  */
 
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import type { Account } from '../../server/account/account.ts';
 import type { Timer } from '../../server/io/io.ts';
-import type { Message } from '../../server/protocol/message.ts';
+import { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import { FileStore, type StoreExtension } from '../store/file-store.ts';
 import { MemoryStore } from '../store/memory-store.ts';
-import type { RecordView } from '../store/record.ts';
+import { type RecordView, REPLACES_ITSELF } from '../store/record.ts';
 import type { MessageStore, StoreListener, Time } from '../store/store.ts';
 import { AgeLimit } from './age-limit.ts';
 import { AtomicBatches } from './atomic-batches.ts';
@@ -26,6 +26,7 @@ import type { BatchingStream } from './batching-stream.ts';
 import { DedupWindow } from './dedup-window.ts';
 import { hasFastBatchReply } from './fast-batch-reply.ts';
 import { FastBatches } from './fast-batches.ts';
+import { Interest } from './interest.ts';
 import { PublishAnswers } from './publish-answers.ts';
 import { PublishCheck } from './publish-check.ts';
 import { StreamClock } from './stream-clock.ts';
@@ -48,6 +49,9 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   readonly check: PublishCheck;
   readonly answers: PublishAnswers;
 
+  /** Which messages somebody waits for, where that decides what is kept. */
+  readonly interest: Interest;
+
   private readonly clock: StreamClock;
   private readonly dedup = new DedupWindow();
   private readonly atomicBatches: AtomicBatches;
@@ -58,6 +62,8 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   private subscriptions: Subscription[] = [];
   private idTimer: Timer | null = null;
   private isStopped = false;
+  private readonly unwanted = new Message();
+  private readonly subjectOfUnwanted: Buffer;
 
   constructor(number: number, account: Account, host: StreamHost, config: StreamConfig, created: string) {
     this.number = number;
@@ -74,6 +80,8 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
       : new MemoryStore(host.io.timers, this, firstSequence);
     this.check = new PublishCheck(this.store, this.dedup, () => host.io.clock.wallMs());
     this.age = new AgeLimit(host.io, this.store, 0);
+    this.interest = new Interest(this.store, host.io.timers, config.retention);
+    this.subjectOfUnwanted = Buffer.from(config.name, 'latin1');
     this.answers = new PublishAnswers(account, config.name, host.domain);
     this.atomicBatches = new AtomicBatches(this);
     this.fastBatches = new FastBatches(this);
@@ -93,6 +101,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   start(): void {
     this.check.restore();
     this.subscribeAll();
+    this.interest.start();
     this.age.messagesChanged();
     this.expireIds();
   }
@@ -104,11 +113,13 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.unsubscribeAll();
     this.subscribeAll();
     this.applyLimits();
+    this.interest.setPolicy(config.retention);
   }
 
   /** Takes no more messages; what is stored stays. */
   stop(): void {
     this.isStopped = true;
+    this.interest.stop();
     this.unsubscribeAll();
     this.atomicBatches.clear();
     this.fastBatches.clear();
@@ -165,7 +176,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   private publish(message: Message): void {
     const wantsAck = !this.config.noAck && message.replyEnd > message.replyStart;
-    const error = this.check.check(message, this.config);
+    const error = this.check.check(message, this.config, this.isKept(message));
     if (error !== null) {
       // It may speak of messages that are not durable yet.
       if (wantsAck) this.answer(message, this.answers.errorText(error));
@@ -186,10 +197,24 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   append(message: Message): number {
     const time = this.clock.next();
-    const sequence = this.store.append(message, time);
+    const sequence = this.isKept(message) ? this.store.append(message, time) : this.appendUnwanted(message, time);
     this.check.stored(message, sequence, timeMs(time), this.config);
     if (this.dedup.size > 0 && this.idTimer === null) this.expireIds();
     return sequence;
+  }
+
+  /** Whether somebody wants the message, as far as that matters. */
+  private isKept(message: Message): boolean {
+    return !this.interest.isSelective || this.interest.isWanted(message);
+  }
+
+  /** Uses up a sequence; headers stay, since they may name an id. */
+  private appendUnwanted(message: Message, time: Time): number {
+    const { unwanted, subjectOfUnwanted: subject } = this;
+    unwanted.setSubject(subject, 0, subject.length);
+    unwanted.setBody(message.body, message.bodyStart, message.payloadStart, message.payloadStart);
+    unwanted.producer = message.producer;
+    return this.store.append(unwanted, time, REPLACES_ITSELF);
   }
 
   answer(message: Message, text: string): void {

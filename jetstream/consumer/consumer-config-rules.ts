@@ -18,6 +18,7 @@ import { isValidSubject } from '../../server/subject/subject.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { ConsumerConfig, DeliverPolicy } from './consumer-config-fields.ts';
 import { unsupportedConsumerField } from './consumer-config-support.ts';
+import { checkPush, checkSamplingAndFlow } from './push-config-rules.ts';
 
 /** What the server allows, or the account where that is less; 0 sets no limit. */
 export interface ConsumerLimits {
@@ -29,6 +30,7 @@ export interface ConsumerLimits {
 export interface StreamFacts {
   readonly retention: 'limits' | 'interest' | 'workqueue';
   readonly numReplicas: number;
+  readonly subjects: readonly string[];
 }
 
 const NS_PER_MS = 1_000_000;
@@ -56,10 +58,12 @@ export function completeConsumerConfig(
     checkNames(draft) ??
     checkReplicas(draft, stream) ??
     checkWaits(draft) ??
+    checkPush(draft, stream.subjects) ??
     checkPull(draft, stream, limits) ??
     checkMaxAckPending(draft, limits) ??
     checkFilter(draft) ??
     checkStart(draft) ??
+    checkSamplingAndFlow(draft) ??
     checkEnds(draft) ??
     draft
   );

@@ -3,7 +3,6 @@
  * changes its row, and adds its rules. A field that it does not have may say only what it says when left out.
  */
 
-import { isZeroTime } from '../../server/protocol/rfc3339.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import { consumerConfigType, type ConsumerConfig } from './consumer-config-fields.ts';
 
@@ -24,25 +23,25 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   filter_subject: 'whole',
   filter_subjects: 'not yet',
   replay_policy: 'not yet',
-  rate_limit_bps: 'not yet',
-  sample_freq: 'not yet',
+  rate_limit_bps: 'whole',
+  sample_freq: 'whole',
   max_waiting: 'whole',
   max_ack_pending: 'whole',
-  flow_control: 'not yet',
+  flow_control: 'whole',
   headers_only: 'not yet',
   max_batch: 'whole',
   max_expires: 'whole',
   max_bytes: 'whole',
-  deliver_subject: 'not yet',
-  deliver_group: 'not yet',
-  idle_heartbeat: 'not yet',
+  deliver_subject: 'whole',
+  deliver_group: 'whole',
+  idle_heartbeat: 'whole',
   inactive_threshold: 'whole',
   num_replicas: 'whole',
   mem_storage: 'not yet',
   direct: 'not yet',
   sourcing: 'not yet',
   metadata: 'whole',
-  pause_until: ({ pauseUntil }) => pauseUntil === null || isZeroTime(pauseUntil),
+  pause_until: 'whole',
   priority_groups: 'not yet',
   priority_policy: 'not yet',
   priority_timeout: 'not yet',

@@ -551,16 +551,8 @@ export const CONSUMER_ROWS: readonly ConsumerRow[] = [
     '10012 replay_policy not supported by petiole yet',
     { petioleOnly: true },
   ],
-  ['samples', d({ sample_freq: '50%' }), '10012 sample_freq not supported by petiole yet', { petioleOnly: true }],
   ['headers only', d({ headers_only: true }), '10012 headers_only not supported by petiole yet', { petioleOnly: true }],
-  ['push', d({ deliver_subject: 'd' }), '10012 deliver_subject not supported by petiole yet', { petioleOnly: true }],
   ['memory', d({ mem_storage: true }), '10012 mem_storage not supported by petiole yet', { petioleOnly: true }],
-  [
-    'a pause',
-    d({ pause_until: '2100-01-01T00:00:00Z' }),
-    '10012 pause_until not supported by petiole yet',
-    { petioleOnly: true },
-  ],
   [
     'priorities',
     d({ priority_policy: 'overflow', priority_groups: ['a'] }),

@@ -22,6 +22,7 @@ import { type ApiError, ApiErrors, isApiError } from '../../jetstream/errors.ts'
 import { encode } from '../../server/protocol/go-json.ts';
 import { absenceIsFailure } from '../helpers/targets.ts';
 import { type Circumstances, CONSUMER_ROWS, PLAIN_CONSUMER } from './consumer-config-requests.ts';
+import { PUSH_ROWS } from './push-config-requests.ts';
 import {
   type Answer,
   answerIn,
@@ -34,11 +35,11 @@ import {
 } from './stream-config-reference.ts';
 
 const ENDPOINT = 'CREATE.S.C';
-const STREAM: StreamFacts = { retention: 'limits', numReplicas: 1 };
+const STREAM: StreamFacts = { retention: 'limits', numReplicas: 1, subjects: ['s.>'] };
 const NO_LIMITS = { maxAckPending: 0, maxRequestBatch: 0 };
 
 const absence = referenceAbsence();
-const cases = CONSUMER_ROWS.map(([title, body, answer, circumstances = {}]) => ({
+const cases = [...CONSUMER_ROWS, ...PUSH_ROWS].map(([title, body, answer, circumstances = {}]) => ({
   title,
   body,
   answer,
@@ -97,17 +98,19 @@ describe('a consumer configuration', () => {
       const config = { ...(consumerOf(REQUEST, ENDPOINT, {}, null) as ConsumerConfig), numReplicas };
       return completeConsumerConfig(config, stream, NO_LIMITS, false);
     };
-    expect(of(1, { retention: 'workqueue', numReplicas: 3 })).toBe(ApiErrors.consumerReplicasShouldMatchStream);
-    expect(of(3, { retention: 'interest', numReplicas: 3 })).toMatchObject({ numReplicas: 3 });
-    expect(of(0, { retention: 'interest', numReplicas: 3 })).toMatchObject({ numReplicas: 0 });
-    expect(of(2, { retention: 'limits', numReplicas: 1 })).toBe(ApiErrors.consumerReplicasExceedsStream);
+    expect(of(1, { retention: 'workqueue', numReplicas: 3, subjects: [] })).toBe(
+      ApiErrors.consumerReplicasShouldMatchStream,
+    );
+    expect(of(3, { retention: 'interest', numReplicas: 3, subjects: [] })).toMatchObject({ numReplicas: 3 });
+    expect(of(0, { retention: 'interest', numReplicas: 3, subjects: [] })).toMatchObject({ numReplicas: 0 });
+    expect(of(2, { retention: 'limits', numReplicas: 1, subjects: [] })).toBe(ApiErrors.consumerReplicasExceedsStream);
   });
 
   it('needs explicit acks on a work queue, and one name', () => {
     const config = consumerOf(REQUEST, ENDPOINT, {}, null) as ConsumerConfig;
     const of = (fields: object, stream: StreamFacts): unknown =>
       completeConsumerConfig({ ...config, ...fields }, stream, NO_LIMITS, false);
-    const workQueue: StreamFacts = { retention: 'workqueue', numReplicas: 1 };
+    const workQueue: StreamFacts = { retention: 'workqueue', numReplicas: 1, subjects: ['s.>'] };
     expect(of({ ackPolicy: 'none' }, workQueue)).toBe(ApiErrors.consumerPullRequiresAck);
     expect(of({ name: 'D' }, STREAM)).toBe(ApiErrors.consumerCreateDurableAndNameMismatch);
     expect(of({ name: '', durableName: 'a.b' }, STREAM)).toMatchObject({ errCode: 10052 });

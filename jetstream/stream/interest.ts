@@ -17,7 +17,7 @@
 import type { Timers } from '../../server/io/io.ts';
 import type { Message } from '../../server/protocol/message.ts';
 import { LOADING, type MessageStore, NONE } from '../store/store.ts';
-import type { RetentionPolicy } from './stream-config.ts';
+import type { RetentionPolicy } from './stream-config-fields.ts';
 
 const REVIEWED_PER_TURN = 1000;
 

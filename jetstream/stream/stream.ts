@@ -17,23 +17,28 @@ import type { Sink, SinkKind } from '../../server/ports.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import { FileStore, type StoreExtension } from '../store/file-store.ts';
+import { get32, put32 } from '../store/integers.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { type RecordView, REPLACES_ITSELF } from '../store/record.ts';
 import type { MessageStore, StoreListener, Time } from '../store/store.ts';
-import { AgeLimit } from './age-limit.ts';
 import { AtomicBatches } from './atomic-batches.ts';
 import type { BatchingStream } from './batching-stream.ts';
 import { DedupWindow } from './dedup-window.ts';
 import { hasFastBatchReply } from './fast-batch-reply.ts';
 import { FastBatches } from './fast-batches.ts';
+import { InboundTransform } from './inbound-transform.ts';
 import { Interest } from './interest.ts';
+import { MessageLifetimes } from './message-lifetimes.ts';
 import { PublishAnswers } from './publish-answers.ts';
 import { PublishCheck } from './publish-check.ts';
+import { Republisher } from './republisher.ts';
+import { replacedBy } from './rollup.ts';
 import { StreamClock } from './stream-clock.ts';
 import type { StreamConfig } from './stream-config.ts';
 import type { StorageUse, StreamHost } from './stream-host.ts';
 
 const EXPIRE_IDS_PER_TURN = 1000;
+const LENGTH_BYTES = 4;
 const EXPIRE_IDS_MS_MIN = 100;
 
 export class Stream implements Sink, StoreListener, StoreExtension, BatchingStream {
@@ -56,7 +61,9 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   private readonly dedup = new DedupWindow();
   private readonly atomicBatches: AtomicBatches;
   private readonly fastBatches: FastBatches;
-  private readonly age: AgeLimit;
+  private readonly lifetimes: MessageLifetimes;
+  private transform: InboundTransform | null = null;
+  private republisher: Republisher | null = null;
   private readonly use: StorageUse;
   private useBytes = 0;
   private subscriptions: Subscription[] = [];
@@ -79,7 +86,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
       ? new FileStore(host.storage, number, host.storage.assetDirectory('stream', number), this, this, firstSequence)
       : new MemoryStore(host.io.timers, this, firstSequence);
     this.check = new PublishCheck(this.store, this.dedup, () => host.io.clock.wallMs());
-    this.age = new AgeLimit(host.io, this.store, 0);
+    this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeOwn(marker));
     this.interest = new Interest(this.store, host.io.timers, config.retention);
     this.subjectOfUnwanted = Buffer.from(config.name, 'latin1');
     this.answers = new PublishAnswers(account, config.name, host.domain);
@@ -95,6 +102,11 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     return this.config.name;
   }
 
+  /** Hears which messages a consumer needs no more; `null` when that does not matter. */
+  get settlements(): Interest | null {
+    return this.config.retention === 'limits' ? null : this.interest;
+  }
+
   // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** Begins to take messages. */
@@ -102,7 +114,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.check.restore();
     this.subscribeAll();
     this.interest.start();
-    this.age.messagesChanged();
+    this.lifetimes.start();
     this.expireIds();
   }
 
@@ -123,7 +135,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.unsubscribeAll();
     this.atomicBatches.clear();
     this.fastBatches.clear();
-    this.age.stop();
+    this.lifetimes.stop();
     this.idTimer?.cancel();
   }
 
@@ -143,7 +155,10 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
       maxBytes: evicts ? Math.max(0, maxBytes) : 0,
       maxMessagesPerSubject: Math.max(0, maxMsgsPerSubject),
     });
-    this.age.setMaxAge(millisecondsOf(this.config.maxAgeNs));
+    this.lifetimes.configure(this.config);
+    const { fraction } = this.host.io.random;
+    this.transform = InboundTransform.of(this.config.subjectTransform, fraction);
+    this.republisher = Republisher.of(this.account, this.name, this.config.republish, fraction);
   }
 
   private subscribeAll(): void {
@@ -161,8 +176,9 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   // ── publishing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-  deliver(_subscription: Subscription, message: Message): boolean {
+  deliver(_subscription: Subscription, published: Message): boolean {
     if (this.isStopped) return false;
+    const message = this.transform === null ? published : this.transform.apply(published);
     const { headers } = this.check;
     const hasHeaders = message.payloadStart > message.bodyStart;
     if (hasHeaders) headers.read(message.body, message.bodyStart, message.payloadStart);
@@ -197,7 +213,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   append(message: Message): number {
     const time = this.clock.next();
-    const sequence = this.isKept(message) ? this.store.append(message, time) : this.appendUnwanted(message, time);
+    const sequence = this.isKept(message) ? this.appendKept(message, time) : this.appendUnwanted(message, time);
     this.check.stored(message, sequence, timeMs(time), this.config);
     if (this.dedup.size > 0 && this.idTimer === null) this.expireIds();
     return sequence;
@@ -206,6 +222,24 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   /** Whether somebody wants the message, as far as that matters. */
   private isKept(message: Message): boolean {
     return !this.interest.isSelective || this.interest.isWanted(message);
+  }
+
+  private appendKept(message: Message, time: Time): number {
+    const { headers } = this.check;
+    const hasHeaders = message.payloadStart > message.bodyStart;
+    const stored = hasHeaders ? this.lifetimes.adjusted(message, headers) : message;
+    const last = this.republisher === null ? 0 : this.check.lastUnderSubject(stored);
+    const sequence = this.store.append(stored, time, hasHeaders ? replacedBy(headers) : REPLACES_NOTHING);
+    if (hasHeaders) this.lifetimes.stored(sequence, time, headers);
+    this.republisher?.appended(stored, sequence, time, last);
+    return sequence;
+  }
+
+  /** Stores a message that the stream makes itself. */
+  private storeOwn(message: Message): void {
+    if (this.isStopped) return;
+    this.check.headers.read(message.body, message.bodyStart, message.payloadStart);
+    this.append(message);
   }
 
   /** Uses up a sequence; headers stay, since they may name an id. */
@@ -251,19 +285,22 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   stored(fromSequence: number, toSequence: number): void {
     this.countUse();
+    this.republisher?.release(toSequence);
     this.answers.release(toSequence);
     for (const observer of this.observers) observer.stored(fromSequence, toSequence);
-    this.age.messagesChanged();
+    this.lifetimes.messagesChanged();
   }
 
   removed(sequence: number, subject: number): void {
     this.countUse();
     for (const observer of this.observers) observer.removed(sequence, subject);
+    this.lifetimes.removed(sequence);
   }
 
   purged(belowSequence: number): void {
     this.countUse();
     for (const observer of this.observers) observer.purged(belowSequence);
+    this.lifetimes.purged(belowSequence);
   }
 
   private countUse(): void {
@@ -280,11 +317,16 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   // ── the stream's part of a checkpoint ────────────────────────────────────────────────────────────────────────────
 
   encode(lastSequence: number): Buffer {
-    return this.dedup.encode(lastSequence);
+    const ids = this.dedup.encode(lastSequence);
+    const head = Buffer.allocUnsafe(LENGTH_BYTES);
+    put32(head, 0, ids.length);
+    return Buffer.concat([head, ids, this.lifetimes.encode(lastSequence)]);
   }
 
   decode(encoded: Buffer): void {
-    this.dedup.decode(encoded);
+    const idsEnd = LENGTH_BYTES + get32(encoded, 0);
+    this.dedup.decode(encoded.subarray(LENGTH_BYTES, idsEnd));
+    this.lifetimes.decode(encoded.subarray(idsEnd));
   }
 
   replayed(record: RecordView): void {
@@ -293,6 +335,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     if (record.payloadStart === record.bodyStart) return;
     const { headers } = this.check;
     headers.read(record.buffer, record.bodyStart, record.payloadStart);
+    if (record.replaces !== REPLACES_ITSELF) this.lifetimes.stored(sequence, { seconds, nanoseconds }, headers);
     const id = headers.messageId;
     if (id !== null) this.dedup.add(id, sequence, timeMs({ seconds, nanoseconds }));
   }

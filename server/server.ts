@@ -24,6 +24,7 @@ import { DeadlineWheel } from './connection/deadline-wheel.ts';
 import { FirstLines } from './connection/first-lines.ts';
 import { hostPort, listenFailure } from './connection/listen-failure.ts';
 import { Outbound } from './connection/outbound.ts';
+import { TracedClient } from './connection/traced-client.ts';
 import { Traffic } from './connection/statistics.ts';
 import type { Address, Io, Socket } from './io/io.ts';
 import { LeafNodes } from '../leafnode/leaf-nodes.ts';
@@ -260,7 +261,8 @@ export class Server implements ConnectionHost, MonitorSource {
   // ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
   private accept(socket: Socket): ClientConnection {
-    const connection = new ClientConnection(this, socket, this.nextClientId++);
+    const Kind = this.log.traceEnabled ? TracedClient : ClientConnection;
+    const connection = new Kind(this, socket, this.nextClientId++);
     this.clientsAccepted++;
     const { maxConnections } = this.options;
     const isFull = maxConnections < 0 || (maxConnections > 0 && this.clients.size >= maxConnections);
@@ -272,7 +274,9 @@ export class Server implements ConnectionHost, MonitorSource {
 
   clientInfo(clientId: number, clientIp: string, connectInfo: Account | null): Uint8Array {
     const info: ServerInfo = { ...this.info, client_id: clientId, client_ip: clientIp };
-    if (connectInfo !== null) {
+    if (connectInfo === null) {
+      if (!this.authenticator.isAnnounced) delete info.auth_required;
+    } else {
       info.connect_info = true;
       info.remote_account = connectInfo.name;
       if (connectInfo === this.systemAccount) info.acc_is_sys = true;
@@ -374,7 +378,7 @@ export class Server implements ConnectionHost, MonitorSource {
       max_payload: options.maxPayloadBytes,
       api_lvl: API_LEVEL,
     };
-    if (this.authenticator.isAnnounced) info.auth_required = true;
+    if (this.authRequired) info.auth_required = true;
     if (options.jetstream.isEnabled) info.jetstream = true;
     if (options.jetstream.domain !== '') info.domain = options.jetstream.domain;
     return info;

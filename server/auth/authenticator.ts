@@ -34,7 +34,7 @@ export class Authenticator {
     this.isRequired = options.users.length > 0 || options.username !== '' || options.token !== '';
   }
 
-  /** Whether an INFO asks for credentials: not when clients without any become some user. */
+  /** Whether the first INFO asks for credentials: not when clients without any become some user. */
   get isAnnounced(): boolean {
     return this.isRequired && this.options.noAuthUser === '';
   }

@@ -30,6 +30,7 @@ import type { Message } from '../protocol/message.ts';
 import type { Producer } from '../ports.ts';
 import { isSubscribableSubject, isValidLiteralSubjectBytes, tokenCount } from '../subject/subject.ts';
 import { Subscription } from '../subject/subscription.ts';
+import { describeClient } from './client-description.ts';
 import { ClientReceiver } from './client-receiver.ts';
 import type { ConnectionHost, Identity } from './connection-host.ts';
 import { FIRST_LINE_BYTES_MAX, type FirstLineOwner, FirstLineProbe, NOWHERE } from './first-lines.ts';
@@ -63,6 +64,8 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
   private pedantic = true;
   private noResponders = false;
   private connectReceived = false;
+  /** What follows the number in its log lines; `null`: what `options` say. */
+  private description: string | null = '';
   private firstPongSent = false;
   private stallMs = 0;
 
@@ -73,13 +76,18 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
 
   get label(): string {
     const { host, port } = this.socket.remote;
-    return `${host}:${port} - cid:${this.id}`;
+    return `${host}:${port} - cid:${this.id}${this.descriptionNow}`;
+  }
+
+  private get descriptionNow(): string {
+    return this.description ?? describeClient(this.options, this.user, this.account?.name ?? '');
   }
 
   /** The connection was accepted: greet the client. */
   connected(): void {
     const { host } = this;
     if (!host.authRequired) this.assume(host.identityWithoutConnect());
+    if (host.log.debugEnabled) host.log.debug(`${this.label} - Client connection created`);
     this.greet(host.clientInfo(this.id, this.socket.remote.host, null));
     this.armDeadline();
   }
@@ -131,8 +139,12 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
   }
 
   private makeParser(): ClientParser {
-    this.parser = new ClientParser(this, this.host.limits, this.host.inbound);
+    this.parser = this.newParser();
     return this.parser;
+  }
+
+  protected newParser(): ClientParser {
+    return new ClientParser(this, this.host.limits, this.host.inbound);
   }
 
   firstLineGivenUp(): void {
@@ -169,6 +181,8 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
       return false;
     }
     this.assume(identity);
+    // As if it had said CONNECT, with nothing in it.
+    this.connectReceived = true;
     return true;
   }
 
@@ -178,6 +192,7 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
     this.keepalive.estimate(this.lastReadMs - this.connectedMs);
     this.keepalive.scheduleFirst(this.lastReadMs, host.limits.pingIntervalMs, host.io.random.fraction());
     this.armDeadline();
+    this.description = this.descriptionNow;
     const options = { ...this.options };
     this.options = options;
     const problem = readConnect(json, options);
@@ -186,6 +201,7 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
       return;
     }
     if (this.connectReceived) this.dropSubscriptions();
+    const isFirst = !this.connectReceived;
     this.connectReceived = true;
     const identity = host.authenticate(options);
     if (identity === null || options.account !== '' || options.newAccount) {
@@ -193,6 +209,7 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
       return;
     }
     this.assume(identity);
+    if (isFirst) this.description = null;
     this.acceptsHeaders = host.headersSupported && options.headers;
     this.echo = options.echo;
     this.verbose = options.verbose;
@@ -210,8 +227,13 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
   }
 
   publish(message: Message): void {
+    this.account?.applyMappings(message);
+    this.publishMapped(message);
+  }
+
+  /** Publishes what came, under the subject it goes to. */
+  protected publishMapped(message: Message): void {
     const account = this.account as Account;
-    if (account.mappings !== null) account.applyMappings(message);
     const { subject, subjectStart, subjectEnd } = message;
     if (
       isReservedToPublish(subject, subjectStart, subjectEnd) ||
@@ -292,7 +314,7 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
 
   peerError(text: string): void {
     this.host.log.error(`${this.label} - Client Error ${text}`);
-    this.close('Protocol Violation');
+    this.close('Parse Error');
   }
 
   violation(error: PeerError | null, detail: string): void {

@@ -51,7 +51,7 @@ export abstract class ClientReceiver extends Connection {
     if (queue.isCongested && !this.pressOn(message.producer)) return false;
     subscription.delivered++;
     if (subscription.maxDeliveries > 0 && subscription.delivered >= subscription.maxDeliveries) {
-      this.remove(subscription);
+      this.limitReached(subscription);
       if (subscription.delivered > subscription.maxDeliveries) return false;
     }
     const withHeaders = this.acceptsHeaders;
@@ -101,6 +101,12 @@ export abstract class ClientReceiver extends Connection {
     const size = 32 + subject.length;
     const line = `HMSG ${message.replyText()} ${waiting.sid} ${size} ${size}\r\n`;
     this.send(Buffer.from(`${line}NATS/1.0 503\r\nNats-Subject: ${subject}\r\n\r\n\r\n`, 'latin1'));
+  }
+
+  private limitReached(subscription: Subscription): void {
+    const { sid, maxDeliveries } = subscription;
+    this.host.log.debug(`${this.label} - Auto-unsubscribe limit of ${maxDeliveries} reached for sid '${sid}'`);
+    this.remove(subscription);
   }
 
   protected remove(subscription: Subscription): void {

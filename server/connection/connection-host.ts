@@ -25,6 +25,9 @@ export interface ConnectionLimits extends ParserLimits {
   pingsOutMax: number;
   authTimeoutMs: number;
   stallFastProducers: boolean;
+  /** Bytes of a payload that a trace shows; 0: all. */
+  tracedBytesMax: number;
+  tracesHeadersOnly: boolean;
 }
 
 /** Who a connection turned out to be. */

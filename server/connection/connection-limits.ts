@@ -15,5 +15,7 @@ export function limitsOf(options: ServerOptions): ConnectionLimits {
     pingsOutMax: options.maxPingsOut,
     authTimeoutMs: options.authorization.timeoutMs,
     stallFastProducers: options.stallsFastProducers,
+    tracedBytesMax: options.maxTracedMessageBytes,
+    tracesHeadersOnly: options.traceHeaders,
   };
 }

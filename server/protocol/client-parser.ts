@@ -52,7 +52,7 @@ export interface ClientOperations {
 }
 
 const VERBS = ['CONNECT', 'PUB', 'HPUB', 'SUB', 'UNSUB', 'PING', 'PONG', 'INFO', '+OK', '-ERR'] as const;
-type Verb = (typeof VERBS)[number];
+export type Verb = (typeof VERBS)[number];
 
 export class ClientParser extends OperationReader {
   private readonly operations: ClientOperations;
@@ -62,7 +62,7 @@ export class ClientParser extends OperationReader {
   messagesIn = 0;
   bytesIn = 0;
   /** Offset, from its start, of the announced operation; a publication is announced once even if parsed twice. */
-  private announced = false;
+  protected announced = false;
 
   constructor(operations: ClientOperations, limits: ParserLimits, message: Message) {
     super();
@@ -195,12 +195,15 @@ export class ClientParser extends OperationReader {
     return this.finishPublish(buffer, at, bodyStart + size, end);
   }
 
-  private finishPublish(buffer: Buffer, at: number, bodyEnd: number, end: number): number {
+  protected finishPublish(buffer: Buffer, at: number, bodyEnd: number, end: number): number {
     const { message, operations } = this;
     const size = message.bodyEnd - message.bodyStart;
     if (!this.announced) {
       if (size > this.limits.maxPayloadBytes) {
-        operations.violation(PeerErrors.maximumPayload, `${size} bytes, at most ${this.limits.maxPayloadBytes}`);
+        operations.violation(
+          PeerErrors.maximumPayload,
+          `maximum payload exceeded: ${size} vs ${this.limits.maxPayloadBytes}`,
+        );
         return STOPPED;
       }
       operations.publishAnnounced(message);
@@ -243,7 +246,7 @@ export class ClientParser extends OperationReader {
     return this.dispatch(verb, buffer, argumentsStart, lineEnd) ? lf + 1 : STOPPED;
   }
 
-  private dispatch(verb: Exclude<Verb, 'PUB' | 'HPUB'>, buffer: Buffer, start: number, lineEnd: number): boolean {
+  protected dispatch(verb: Exclude<Verb, 'PUB' | 'HPUB'>, buffer: Buffer, start: number, lineEnd: number): boolean {
     const { operations } = this;
     switch (verb) {
       case 'PING':
@@ -303,7 +306,7 @@ export class ClientParser extends OperationReader {
     return true;
   }
 
-  private malformed(withHeaders: boolean, buffer: Buffer, start: number, end: number): typeof STOPPED {
+  protected malformed(withHeaders: boolean, buffer: Buffer, start: number, end: number): typeof STOPPED {
     const name = withHeaders ? 'processHeaderPub' : 'processPub';
     this.operations.violation(null, `${name} Parse Error: ${JSON.stringify(buffer.toString('latin1', start, end))}`);
     return STOPPED;

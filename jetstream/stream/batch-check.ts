@@ -9,8 +9,10 @@
 import type { Message } from '../../server/protocol/message.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { MessageStore } from '../store/store.ts';
+import { NO_TTL, ttlSeconds } from './message-ttl.ts';
 import { type PublishCheck, sequenceOf } from './publish-check.ts';
-import { incrementRefusal, rollupRefusal, scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
+import { incrementRefusal, scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
+import { rollupRefusal } from './rollup.ts';
 import type { StreamConfig } from './stream-config.ts';
 
 export class BatchCheck {
@@ -56,14 +58,31 @@ export class BatchCheck {
     return (
       incrementRefusal(headers) ??
       this.check.checkExpectedStream(config) ??
-      (headers.ttl === null ? null : ApiErrors.messageTtlDisabled) ??
+      this.checkTtl(config) ??
       this.checkMessageId(config) ??
       sourceRefusal(headers) ??
       this.checkExpectedSequence() ??
       this.checkExpectedSubjectSequence(message) ??
       scheduleRefusal(headers, message) ??
-      rollupRefusal(headers)
+      rollupRefusal(headers, config) ??
+      this.checkRollup(message)
     );
+  }
+
+  private checkTtl({ allowMsgTtl }: StreamConfig): ApiError | null {
+    const ttl = ttlSeconds(this.check.headers);
+    if (ttl === NO_TTL) return null;
+    if (!allowMsgTtl) return ApiErrors.messageTtlDisabled;
+    return Number.isNaN(ttl) ? ApiErrors.messageTtlInvalid : null;
+  }
+
+  /** A batch can't replace its own messages. */
+  private checkRollup(message: Message): ApiError | null {
+    const rollup = this.check.headers.rollup?.toLowerCase();
+    if (rollup === 'sub' && this.subjects.has(message.subjectText())) {
+      return ApiErrors.rollupFailed('batch rollup sub invalid');
+    }
+    return rollup === 'all' && this.messages > 0 ? ApiErrors.rollupFailed('batch rollup all invalid') : null;
   }
 
   private checkMessageId(config: StreamConfig): ApiError | null {

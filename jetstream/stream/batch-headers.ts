@@ -1,4 +1,4 @@
-/** Changes to the header block of a message in a batch. They are rare, so each makes a copy of the message. */
+/** Changes to the header block of a message before it is stored. They are rare, so each makes a copy of the message. */
 
 import { Buffer } from 'node:buffer';
 import { Message } from '../../server/protocol/message.ts';
@@ -16,6 +16,12 @@ export function withoutHeader(message: Message, name: string): Message {
 /** A copy of the message, which has a header block, with this line at its end. */
 export function withHeader(message: Message, line: string): Message {
   return withBlock(message, `${[...headerLines(message), line].join(CRLF)}${CRLF}${CRLF}`);
+}
+
+/** A copy of the message, which has a header block, with this line at its end and no other line of this header. */
+export function withHeaderChanged(message: Message, name: string, value: string): Message {
+  const kept = headerLines(message).filter((line) => !line.startsWith(`${name}:`));
+  return withBlock(message, `${[...kept, `${name}: ${value}`].join(CRLF)}${CRLF}${CRLF}`);
 }
 
 function headerLines(message: Message): string[] {

@@ -11,9 +11,11 @@ import { type ApiError, ApiErrors } from '../errors.ts';
 import { RecordView, SUBJECT_BYTES_MAX } from '../store/record.ts';
 import { LOADING, type MessageStore } from '../store/store.ts';
 import type { DedupWindow } from './dedup-window.ts';
+import { NO_TTL, ttlSeconds } from './message-ttl.ts';
 import { PublishHeaders } from './publish-headers.ts';
-import { incrementRefusal, rollupRefusal, scheduleRefusal, sourceRefusal, ttlKind } from './publish-refusals.ts';
+import { incrementRefusal, scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
 import { PublishRoom } from './publish-room.ts';
+import { rollupRefusal } from './rollup.ts';
 import type { StreamConfig } from './stream-config.ts';
 
 const HEADER_BYTES_MAX = 65_535;
@@ -93,11 +95,12 @@ export class PublishCheck {
 
   private checkHeaders(message: Message, config: StreamConfig): ApiError | null {
     const { headers } = this;
-    const ttl = ttlKind(headers);
+    const ttl = ttlSeconds(headers);
+    const isTtlValid = !Number.isNaN(ttl);
     const error =
       incrementRefusal(headers) ??
       this.checkExpectedStream(config) ??
-      (ttl === 'lasting' ? ApiErrors.messageTtlDisabled : null) ??
+      (isTtlValid && ttl !== NO_TTL && !config.allowMsgTtl ? ApiErrors.messageTtlDisabled : null) ??
       this.checkExpectedSubjectSequence(message) ??
       this.checkExpectedSequence() ??
       scheduleRefusal(headers, message) ??
@@ -107,8 +110,8 @@ export class PublishCheck {
     if (this.duplicateOf > 0) return null;
     return (
       this.checkExpectedMessageId() ??
-      rollupRefusal(headers) ??
-      (ttl === 'invalid' ? ApiErrors.messageTtlInvalid : null)
+      rollupRefusal(headers, config) ??
+      (isTtlValid ? null : ApiErrors.messageTtlInvalid)
     );
   }
 
@@ -171,6 +174,16 @@ export class PublishCheck {
       last = Math.max(last, found);
     }
     return last;
+  }
+
+  /** The last sequence under the message's subject, appended or visible; 0: there is none. */
+  lastUnderSubject(message: Message): number {
+    const { subjects } = this.store;
+    const subject = subjects.find(message.subject, message.subjectStart, message.subjectEnd);
+    if (subject < 0) return 0;
+    const last = this.lastOf(subject);
+    // Where the last one was removed this is known only after reading: then the removed one is named.
+    return last === LOADING ? subjects.last(subject) : last;
   }
 
   private lastOf(subject: number): number {

@@ -19,7 +19,7 @@ import { type ApiError, ApiErrors } from '../errors.ts';
 import { FileStore, type StoreExtension } from '../store/file-store.ts';
 import { get32, put32 } from '../store/integers.ts';
 import { MemoryStore } from '../store/memory-store.ts';
-import { type RecordView, REPLACES_ITSELF } from '../store/record.ts';
+import { type RecordView, REPLACES_ITSELF, REPLACES_NOTHING } from '../store/record.ts';
 import type { MessageStore, StoreListener, Time } from '../store/store.ts';
 import { AtomicBatches } from './atomic-batches.ts';
 import type { BatchingStream } from './batching-stream.ts';
@@ -156,9 +156,9 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
       maxMessagesPerSubject: Math.max(0, maxMsgsPerSubject),
     });
     this.lifetimes.configure(this.config);
-    const { fraction } = this.host.io.random;
-    this.transform = InboundTransform.of(this.config.subjectTransform, fraction);
-    this.republisher = Republisher.of(this.account, this.name, this.config.republish, fraction);
+    const { random } = this.host.io;
+    this.transform = InboundTransform.of(this.config.subjectTransform, random);
+    this.republisher = Republisher.of(this.account, this.name, this.config.republish, random);
   }
 
   private subscribeAll(): void {

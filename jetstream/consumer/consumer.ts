@@ -17,6 +17,7 @@ import { Acknowledgements } from './acknowledgements.ts';
 import type { ConsumedStream } from './consumed-stream.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import { ConsumerLog } from './consumer-log.ts';
+import { ConsumerPause } from './consumer-pause.ts';
 import { CallbackSink } from './consumer-sinks.ts';
 import { ConsumerState } from './consumer-state.ts';
 import type { Delivery } from './delivery.ts';
@@ -35,6 +36,7 @@ export class Consumer implements StoreListener, PushHost {
   /** `null` for a consumer that lives in memory. */
   readonly log: ConsumerLog | null;
   readonly delivery: Delivery;
+  readonly pause: ConsumerPause;
   filter: SubjectFilter;
   isStopped = false;
   config: ConsumerConfig;
@@ -64,6 +66,7 @@ export class Consumer implements StoreListener, PushHost {
     });
     this.acknowledgements = new Acknowledgements(this, this.redelivery);
     this.delivery = config.deliverSubject === '' ? new PullDelivery(this) : new PushDelivery(this);
+    this.pause = new ConsumerPause(stream.host.io, () => this.wake());
     this.pump = new MessagePump(this, this.redelivery);
     this.inactivity = new Inactivity(
       stream.host.io,
@@ -92,6 +95,7 @@ export class Consumer implements StoreListener, PushHost {
     const acks = new CallbackSink((message) => this.acknowledgements.take(message));
     this.subscribe(acks, `$JS.ACK.${stream.name}.${name}.*.*.*.*.*`);
     this.subscribe(acks, `$JS.ACK.${domain}.*.${stream.name}.${name}.*.*.*.*.*`);
+    this.pause.set(this.config.pauseUntil);
     this.delivery.start();
     stream.observers.add(this);
     this.redelivery.watchAll();
@@ -101,6 +105,7 @@ export class Consumer implements StoreListener, PushHost {
   update(config: ConsumerConfig): void {
     this.config = config;
     this.filter = new SubjectFilter(config.filterSubject, this.stream.store.subjects);
+    this.pause.set(config.pauseUntil);
     this.delivery.update(config);
     this.countPending();
     this.inactivity.watch(millisecondsOf(this.config.inactiveThresholdNs));
@@ -112,6 +117,7 @@ export class Consumer implements StoreListener, PushHost {
     if (this.isStopped) return;
     this.isStopped = true;
     this.delivery.stop(status);
+    this.pause.stop();
     for (const subscription of this.subscriptions) this.stream.account.unsubscribe(subscription);
     this.stream.observers.delete(this);
     this.redelivery.stop();
@@ -186,6 +192,10 @@ export class Consumer implements StoreListener, PushHost {
 
   get isResting(): boolean {
     return this.pump.isResting;
+  }
+
+  get isPaused(): boolean {
+    return this.pause.isPaused;
   }
 
   get available(): number {

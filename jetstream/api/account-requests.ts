@@ -1,18 +1,8 @@
 /** `INFO`: what an account holds, and what it may. */
 
 import { API_LEVEL } from '../../server/protocol/version.ts';
+import { accountLimitsJson } from './account-limits.ts';
 import type { ApiHandler } from './api-handler.ts';
-
-const NO_LIMITS = {
-  max_memory: -1,
-  max_storage: -1,
-  max_streams: -1,
-  max_consumers: -1,
-  max_ack_pending: -1,
-  memory_max_stream_bytes: -1,
-  storage_max_stream_bytes: -1,
-  max_bytes_required: false,
-};
 
 export const accountInfo: ApiHandler = ({ jetstream, owner }, request) => {
   const { domain } = jetstream;
@@ -23,7 +13,7 @@ export const accountInfo: ApiHandler = ({ jetstream, owner }, request) => {
     reserved_storage: owner.reservedBytes('file'),
     streams: owner.streams.size,
     consumers: owner.consumerCount,
-    limits: NO_LIMITS,
+    limits: accountLimitsJson(owner.limits),
     domain: domain === '' ? undefined : domain,
     api: { level: API_LEVEL, total: owner.apiTotal, errors: owner.apiErrors },
   });

@@ -1,12 +1,15 @@
 /** `CONSUMER.CREATE`, `DURABLE.CREATE`, `INFO`, `NAMES`, `LIST` and `DELETE`. */
 
+import { Buffer } from 'node:buffer';
 import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import { consumerEndpoint, nameConsumer } from '../consumer/consumer-config-names.ts';
 import { completeConsumerConfig, newConsumerConfig } from '../consumer/consumer-config-rules.ts';
 import { checkConsumerAction, updateConsumerConfig } from '../consumer/consumer-config-update.ts';
 import { type ConsumerConfig, decodeConsumerRequest } from '../consumer/consumer-config.ts';
 import type { Consumer } from '../consumer/consumer.ts';
+import { checkChangedWorkQueueConsumer, checkNewWorkQueueConsumer } from '../consumer/work-queue-rules.ts';
 import { startingSequence } from '../consumer/starting-sequence.ts';
+import { consumersMax } from './account-limits.ts';
 import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
@@ -69,20 +72,29 @@ function planConsumer(context: ApiContext, request: ApiRequest): Plan | ApiError
   const existing = entry.consumers.get(wanted.name) ?? null;
   const refusal = checkConsumerAction(decoded.action, existing?.config ?? null, wanted);
   if (refusal !== null) return refusal;
+  const isWorkQueue = entry.stream.config.retention === 'workqueue';
+  const others = [...entry.consumers.values()].filter((each) => each !== existing).map(({ config }) => config);
   if (existing !== null) {
+    const shared = isWorkQueue ? checkChangedWorkQueueConsumer(wanted, others) : null;
+    if (shared !== null) return shared;
     const config = updateConsumerConfig(existing.config, wanted);
-    return isApiError(config) ? config : { entry, config, existing };
+    if (isApiError(config)) return config;
+    return movesFromListeners(entry, existing.config, config)
+      ? ApiErrors.consumerNameExist
+      : { entry, config, existing };
   }
   if (entry.consumers.size >= consumersMax(context, entry)) return ApiErrors.maximumConsumersLimit;
+  const taken = isWorkQueue ? checkNewWorkQueueConsumer(wanted, others) : null;
+  if (taken !== null) return taken;
   const name = wanted.name === '' ? generatedName(context, entry) : wanted.name;
   const config = newConsumerConfig(wanted, name);
   return isApiError(config) ? config : { entry, config, existing: null };
 }
 
-function consumersMax({ jetstream }: ApiContext, { stream }: StreamEntry): number {
-  const max =
-    stream.config.maxConsumers > 0 ? stream.config.maxConsumers : jetstream.options.limits.defaultMaxConsumers;
-  return max > 0 ? max : Number.POSITIVE_INFINITY;
+/** Whether the consumer would deliver to another subject while somebody listens to the present one. */
+function movesFromListeners({ stream }: StreamEntry, current: ConsumerConfig, wanted: ConsumerConfig): boolean {
+  if (current.deliverSubject === wanted.deliverSubject) return false;
+  return stream.account.hasInterest(Buffer.from(current.deliverSubject, 'latin1'));
 }
 
 function generatedName({ jetstream }: ApiContext, { consumers }: StreamEntry): string {

@@ -1,10 +1,12 @@
 /** One account's part of JetStream: its streams and what its API calls came to. */
 
 import type { Account } from '../../server/account/account.ts';
+import { type AccountLimits, NO_ACCOUNT_LIMITS } from './account-limits.ts';
 import type { StreamEntry } from './stream-entry.ts';
 
 export class JetStreamAccount {
   readonly account: Account;
+  readonly limits: AccountLimits = NO_ACCOUNT_LIMITS;
   readonly streams: Map<string, StreamEntry> = new Map();
   apiTotal = 0;
   apiErrors = 0;

@@ -7,17 +7,12 @@ import {
   checkStreamCreate,
   completeStreamConfig,
   createStreamConfig,
-  NO_STREAM_LIMITS,
   type StreamLimits,
 } from '../stream/stream-config-rules.ts';
 import { updateStreamConfig } from '../stream/stream-config-update.ts';
-import {
-  decodeStreamRequest,
-  sameStreamConfig,
-  type StreamConfig,
-  type StreamRequest,
-} from '../stream/stream-config.ts';
+import { decodeStreamRequest, sameStreamConfig, type StreamConfig } from '../stream/stream-config.ts';
 import type { Stream } from '../stream/stream.ts';
+import { checkStreamCount, checkStreamRoom } from './account-limits.ts';
 import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
@@ -49,7 +44,9 @@ const createStream: ApiHandler = (context, request) => {
   }
   const { config: asked, isPedantic } = decoded;
   const config =
-    checkStreamCreate(asked, request.tokens[NAME] ?? '') ?? createStreamConfig(asked, limitsOf(context), isPedantic);
+    checkStreamCreate(asked, request.tokens[NAME] ?? '') ??
+    checkStreamCount(owner, asked.name) ??
+    createStreamConfig(asked, limitsOf(context), isPedantic);
   if (isApiError(config)) {
     request.refuse(CREATE, config);
     return;
@@ -60,7 +57,7 @@ const createStream: ApiHandler = (context, request) => {
     else request.refuse(CREATE, ApiErrors.streamNameExist);
     return;
   }
-  const error = overlap(context, config) ?? roomFor(context, config, null);
+  const error = checkStreamRoom(context, config, null) ?? overlap(context, config);
   if (error !== null) {
     request.refuse(CREATE, error);
     return;
@@ -78,13 +75,16 @@ const updateStream: ApiHandler = (context, request) => {
     request.refuse(UPDATE, decoded);
     return;
   }
-  if (decoded.config.name !== request.tokens[NAME]) {
-    request.refuse(UPDATE, ApiErrors.streamMismatch);
+  const complete = completeStreamConfig(decoded.config, limitsOf(context), decoded.isPedantic);
+  const isNamed = isApiError(complete) || complete.name === request.tokens[NAME];
+  const wanted = isNamed ? complete : ApiErrors.streamMismatch;
+  if (isApiError(wanted)) {
+    request.refuse(UPDATE, wanted);
     return;
   }
-  const entry = streamOf(context, request, decoded.config.name, UPDATE);
+  const entry = streamOf(context, request, wanted.name, UPDATE);
   if (entry === null) return;
-  const config = changedConfig(context, entry.stream, decoded);
+  const config = changedConfig(context, entry, wanted);
   if (isApiError(config)) {
     request.refuse(UPDATE, config);
     return;
@@ -95,16 +95,43 @@ const updateStream: ApiHandler = (context, request) => {
   if (!isPut) request.refuse(UPDATE, ApiErrors.streamUpdateFailed(TOO_LARGE));
 };
 
-function changedConfig(context: ApiContext, stream: Stream, request: StreamRequest): StreamConfig | ApiError {
-  const complete = completeStreamConfig(request.config, limitsOf(context), request.isPedantic);
-  if (isApiError(complete)) return complete;
-  const config = updateStreamConfig(stream.config, complete);
+/** `wanted`, which is complete, as the stream may have it from now on. */
+function changedConfig(context: ApiContext, entry: StreamEntry, wanted: StreamConfig): StreamConfig | ApiError {
+  const { stream } = entry;
+  const config = updateStreamConfig(stream.config, wanted);
   if (isApiError(config)) return config;
-  return overlap(context, config) ?? roomFor(context, config, stream) ?? config;
+  return (
+    checkStreamRoom(context, config, stream) ??
+    violatedConsumerLimits(entry, config) ??
+    overlap(context, config) ??
+    config
+  );
 }
 
-function limitsOf({ jetstream }: ApiContext): StreamLimits {
-  return { ...NO_STREAM_LIMITS, duplicateWindowMs: jetstream.options.limits.duplicateWindowMs };
+/** Consumers that have more than new limits allow. */
+function violatedConsumerLimits({ stream, consumers }: StreamEntry, config: StreamConfig): ApiError | null {
+  const before = stream.config.consumerLimits;
+  const { inactiveThresholdNs, maxAckPending } = config.consumerLimits;
+  const isNew = inactiveThresholdNs > 0 && inactiveThresholdNs !== before.inactiveThresholdNs;
+  if (!isNew && !(maxAckPending > 0 && maxAckPending !== before.maxAckPending)) return null;
+  const violating = [...consumers.values()].filter(
+    (each) =>
+      (inactiveThresholdNs > 0 && each.config.inactiveThresholdNs > inactiveThresholdNs) ||
+      (maxAckPending > 0 && each.config.maxAckPending > maxAckPending),
+  );
+  if (violating.length === 0) return null;
+  const names = violating.map(({ name }) => name).join(', ');
+  return ApiErrors.streamUpdateFailed(`change to limits violates consumers: ${names}`);
+}
+
+function limitsOf({ jetstream, owner }: ApiContext): StreamLimits {
+  const { isMaxBytesRequired, memoryStreamBytes, fileStreamBytes } = owner.limits;
+  return {
+    duplicateWindowMs: jetstream.options.limits.duplicateWindowMs,
+    isMaxBytesRequired,
+    memoryStreamBytesMax: memoryStreamBytes,
+    fileStreamBytesMax: fileStreamBytes,
+  };
 }
 
 /** Subjects that another stream of the account has already. */
@@ -116,16 +143,6 @@ function overlap(context: ApiContext, config: StreamConfig): ApiError | null {
     if (stream.config.subjects.some((theirs) => ours.collides(theirs))) return ApiErrors.streamSubjectOverlap;
   }
   return null;
-}
-
-/** Whether what the stream sets aside is to be had. */
-function roomFor({ jetstream, owner }: ApiContext, config: StreamConfig, current: Stream | null): ApiError | null {
-  const isFile = config.storage === 'file';
-  const use = isFile ? jetstream.fileUse : jetstream.memoryUse;
-  const before = current === null ? 0 : Math.max(0, current.config.maxBytes);
-  const wanted = owner.reservedBytes(config.storage) - before + Math.max(0, config.maxBytes);
-  if (config.maxBytes <= 0 || wanted <= use.bytesMax) return null;
-  return isFile ? ApiErrors.storageResourcesExceeded : ApiErrors.memoryResourcesExceeded;
 }
 
 function answerWithInfo(entry: StreamEntry, request: ApiRequest, type: string): void {
@@ -249,6 +266,7 @@ const purge: ApiHandler = (context, request) => {
   }
   const body = readOptions(request.body, purgeBody, context.jetstream.options.isStrict);
   if (isApiError(body)) refuse(body);
+  else if (entry.stream.config.sealed) refuse(ApiErrors.streamSealed);
   else if (entry.stream.config.denyPurge) refuse(ApiErrors.streamPurgeFailed('stream purge not permitted'));
   else if (body.sequence > 0 && body.keep > 0) refuse(ApiErrors.badRequest);
   else purgeStream(entry.stream, body, (purged) => request.respond(PURGE, { success: true, purged }));

@@ -89,8 +89,9 @@ function checkFormat(disk: Disk, storeDirectory: string, directory: string): boo
 function refuseOtherStore(disk: Disk, storeDirectory: string): void {
   const other = `${storeDirectory}/${OTHER_STORE}`;
   if (disk.statusNow(other)?.isDirectory !== true || disk.readDirectoryNow(other).length === 0) return;
-  const way = 'back its streams up with "nats account backup" and restore them into an empty store directory';
-  throw new StoreError('STORE_FOREIGN', `"${other}" is a store of nats-server, which petiole does not read: ${way}`);
+  const way = 'let nats-server serve it, or give petiole another store directory';
+  const detail = `"${other}" is a store of nats-server, which petiole can't read and has not touched: ${way}`;
+  throw new StoreError('STORE_FOREIGN', detail);
 }
 
 function lockDirectory(disk: Disk, storeDirectory: string, directory: string): FileLock {

@@ -104,8 +104,11 @@ export abstract class ClientReceiver extends Connection {
   }
 
   private limitReached(subscription: Subscription): void {
-    const { sid, maxDeliveries } = subscription;
-    this.host.log.debug(`${this.label} - Auto-unsubscribe limit of ${maxDeliveries} reached for sid '${sid}'`);
+    const { log } = this.host;
+    if (log.debugEnabled) {
+      const { sid, maxDeliveries } = subscription;
+      log.debug(`${this.label} - Auto-unsubscribe limit of ${maxDeliveries} reached for sid '${sid}'`);
+    }
     this.remove(subscription);
   }
 

@@ -79,12 +79,12 @@ export class MatchCache {
     }
   }
 
-  /** The largest and the summed number of receivers over the entries that are valid. */
+  /** How many messages one becomes: the largest and the sum over the valid entries. A queue group gets one. */
   fanout(): { max: number; total: number; entries: number } {
     const seen = { max: 0, total: 0, entries: 0 };
     for (const entry of this.entries) {
       if (entry === null || !this.isCurrent(entry)) continue;
-      const { count } = entry.receivers;
+      const count = entry.receivers.plain.length + entry.receivers.groups.length;
       seen.entries++;
       seen.total += count;
       if (count > seen.max) seen.max = count;

@@ -108,12 +108,14 @@ describe('the match cache', () => {
     expect(asked.cache.fanout()).toEqual({ max: 0, total: 0, entries: 0 });
   });
 
-  it('tells how many receivers its answers have', () => {
+  it('tells how many messages one becomes, of which a queue group gets one', () => {
     const asked = new Asked();
-    asked.admit('a', receiversOf(2));
+    const withGroup = receiversOf(2);
+    for (let i = 0; i < 5; i++) withGroup.addChain(new Subscription(SINK, 'a', 'workers', String(i)));
+    asked.admit('a', withGroup);
     asked.admit('b', receiversOf(7));
     asked.admit('c', receiversOf(0));
-    expect(asked.cache.fanout()).toEqual({ max: 7, total: 9, entries: 3 });
+    expect(asked.cache.fanout()).toEqual({ max: 7, total: 10, entries: 3 });
   });
 });
 

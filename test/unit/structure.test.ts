@@ -20,7 +20,8 @@ const recordCodec: readonly string[] = ['frame', 'record', 'integers', 'crc32'].
 
 /** From the top down. */
 const rows: readonly Row[] = [
-  { rooms: ['server/main.ts', 'server/index.ts'] },
+  { rooms: ['server/entry.mjs', 'server/main.ts'] },
+  { rooms: ['server/index.ts'] },
   { rooms: ['server/server.ts'] },
   { rooms: ['server/rooms.ts'] },
   { rooms: ['server/jetstream-start.ts'] },

@@ -21,6 +21,7 @@ import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import { checkMirror, completeFeatures } from './stream-config-features.ts';
 import type { StreamConfig } from './stream-config-fields.ts';
 import { placementType } from './stream-config-parts.ts';
+import { checkSubjectTransform, completeRepublish } from './stream-config-subjects.ts';
 import { unsupportedStreamField } from './stream-config-support.ts';
 
 /** What a stream may take from the server and from its account; 0 sets no limit. */
@@ -86,6 +87,8 @@ export function completeStreamConfig(
     checkMirror(draft) ??
     completeSubjects(draft) ??
     checkMaxBytes(draft, limits) ??
+    checkSubjectTransform(draft) ??
+    completeRepublish(draft, isPedantic) ??
     completePlacement(draft) ??
     draft
   );

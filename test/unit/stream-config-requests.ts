@@ -573,14 +573,87 @@ export const STREAM_ROWS: readonly StreamRow[] = [
   [
     'a subject transform',
     f({ subject_transform: { src: 'S', dest: 'T' } }),
-    '10052 subject_transform not supported by petiole yet',
-    { petioleOnly: true },
+    { subject_transform: { src: 'S', dest: 'T' } },
   ],
   [
-    'republishing',
-    f({ republish: { src: 'S', dest: 'T' } }),
-    '10052 republish not supported by petiole yet',
-    { petioleOnly: true },
+    'a subject transform of all',
+    f({ subject_transform: { dest: 'a.>' } }),
+    { subject_transform: { src: '', dest: 'a.>' } },
+  ],
+  [
+    'a subject transform to nothing',
+    f({ subject_transform: { src: 'S' } }),
+    { subject_transform: { src: 'S', dest: '' } },
+  ],
+  [
+    'a subject transform from an invalid subject',
+    f({ subject_transform: { src: 'a..b', dest: 'T' } }),
+    '10155 stream transform source: invalid subject a..b',
+  ],
+  [
+    'a subject transform to an invalid subject',
+    f({ subject_transform: { src: 'a.*', dest: 'b..$1' } }),
+    '10156 stream transform: invalid mapping destination: invalid transform',
+  ],
+  [
+    'a subject transform to a wildcard that is not there',
+    f({ subject_transform: { src: 'a.*', dest: 'b.$2' } }),
+    '10156 stream transform: invalid mapping destination: wildcard index out of range in $2: [2]',
+  ],
+  [
+    'a subject transform with an unknown function',
+    f({ subject_transform: { src: 'a.*', dest: 'b.{{mirror(1)}}' } }),
+    '10156 stream transform: invalid mapping destination: unknown function in {{mirror(1)}}',
+  ],
+  ['republishing', f({ republish: { src: 'S', dest: 'T' } }), { republish: { src: 'S', dest: 'T' } }],
+  [
+    'republishing headers of all',
+    f({ republish: { dest: 'r.>', headers_only: true } }),
+    { republish: { src: '>', dest: 'r.>', headers_only: true } },
+  ],
+  [
+    'republishing all, pedantically',
+    f({ republish: { dest: 'r.>' }, pedantic: true }),
+    '10157 pedantic mode: republish source can not be empty',
+  ],
+  [
+    'republishing to its own subject',
+    f({ subjects: ['a.>'], republish: { src: '>', dest: 'a.b' } }),
+    '10052 stream configuration for republish destination forms a cycle',
+  ],
+  [
+    'republishing all as all',
+    f({ republish: { src: '>', dest: '>' } }),
+    '10052 stream configuration for republish destination forms a cycle',
+  ],
+  [
+    'republishing all as all under transformed subjects',
+    f({ subjects: ['a.>'], subject_transform: { src: 'a.>', dest: 'b.>' }, republish: { dest: '>' } }),
+    {
+      subjects: ['a.>'],
+      subject_transform: { src: 'a.>', dest: 'b.>' },
+      republish: { src: 'b.>', dest: 'b.>' },
+    },
+  ],
+  [
+    'republishing all as all, of which a part is transformed',
+    f({ subjects: ['a.>', 'c'], subject_transform: { src: 'a.>', dest: 'b.>' }, republish: { src: '>', dest: '>' } }),
+    '10052 stream configuration for republish destination forms a cycle',
+  ],
+  [
+    'republishing under transformed subjects, pedantically',
+    f({
+      subjects: ['a.>'],
+      subject_transform: { src: 'a.>', dest: 'b.>' },
+      republish: { src: '>', dest: '>' },
+      pedantic: true,
+    }),
+    '10157 pedantic mode: implicit republish based on subject transform',
+  ],
+  [
+    'republishing without a valid transform',
+    f({ republish: { src: 'a.*', dest: 'b.$3' } }),
+    "10052 stream configuration for republish with transform from 'a.*' to 'b.$3' not valid",
   ],
   [
     'discarding by subject',
@@ -692,24 +765,23 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     f({ consumer_limits: { max_ack_pending: -5, inactive_threshold: -7 } }),
     { consumer_limits: { max_ack_pending: -5, inactive_threshold: -7 } },
   ],
-  [
-    'roll-ups',
-    f({ allow_rollup_hdrs: true }),
-    '10052 allow_rollup_hdrs not supported by petiole yet',
-    { petioleOnly: true },
-  ],
+  ['roll-ups', f({ allow_rollup_hdrs: true }), { allow_rollup_hdrs: true }],
   ['consumer limits', f({ consumer_limits: { max_ack_pending: 5 } }), { consumer_limits: { max_ack_pending: 5 } }],
-  [
-    'message times to live',
-    f({ allow_msg_ttl: true }),
-    '10052 allow_msg_ttl not supported by petiole yet',
-    { petioleOnly: true },
-  ],
+  ['message times to live', f({ allow_msg_ttl: true }), { allow_msg_ttl: true, metadata: { '_nats.req.level': '1' } }],
   [
     'delete markers',
-    f({ subject_delete_marker_ttl: 1e9, allow_msg_ttl: true }),
-    '10052 allow_rollup_hdrs not supported by petiole yet',
-    { petioleOnly: true },
+    f({ subject_delete_marker_ttl: 1e9 }),
+    {
+      subject_delete_marker_ttl: 1e9,
+      allow_msg_ttl: true,
+      allow_rollup_hdrs: true,
+      metadata: { '_nats.req.level': '1' },
+    },
+  ],
+  [
+    'delete markers, pedantically',
+    f({ subject_delete_marker_ttl: 1e9, pedantic: true }),
+    '10052 subject delete marker cannot be set if message TTLs are disabled',
   ],
   [
     'counters',
@@ -731,7 +803,7 @@ export const STREAM_ROWS: readonly StreamRow[] = [
   [
     'schedules',
     f({ allow_msg_schedules: true, allow_rollup_hdrs: true }),
-    '10052 allow_rollup_hdrs not supported by petiole yet',
+    '10052 allow_msg_schedules not supported by petiole yet',
     { petioleOnly: true },
   ],
   [

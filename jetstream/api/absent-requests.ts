@@ -23,8 +23,6 @@ const KIND_BY_STREAM_REQUEST: Readonly<Record<string, string>> = {
 };
 
 const KIND_BY_CONSUMER_REQUEST: Readonly<Record<string, string>> = {
-  'CONSUMER.PAUSE.*.*': 'consumer_pause',
-  'CONSUMER.UNPIN.*.*': 'consumer_unpin',
   'CONSUMER.RESET.*.*': 'consumer_reset',
 };
 

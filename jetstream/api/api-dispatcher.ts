@@ -23,6 +23,7 @@ import { adviseDropped, auditRequest } from './api-audit.ts';
 import type { ApiContext, ApiEntry } from './api-handler.ts';
 import { ApiQueue } from './api-queue.ts';
 import { ApiRequest } from './api-request.ts';
+import { consumerControlHandlers } from './consumer-control-requests.ts';
 import { consumerHandlers } from './consumer-requests.ts';
 import type { JetStreamAccount } from './jetstream-account.ts';
 import type { JetStream } from './jetstream.ts';
@@ -39,6 +40,7 @@ const HANDLERS: readonly ApiEntry[] = [
   ['INFO', accountInfo],
   ...streamHandlers,
   ...consumerHandlers,
+  ...consumerControlHandlers,
   ...messageHandlers,
   ...absentHandlers,
 ];
@@ -120,6 +122,7 @@ export class ApiDispatcher implements Sink {
       auditRequest(this.jetstream, request, answer);
       done();
     };
+    request.onLeft = done;
     if (request.asksTooHighLevel && refuseLevel(request)) return;
     const [, handler] = entryFor(request.subject.slice(PREFIX.length)) as ApiEntry;
     handler(this.context, request);

@@ -26,6 +26,8 @@ export class ApiRequest {
   /** Over which connection it came. */
   readonly source: Sink | null;
   onAnswered: Answered = () => undefined;
+  /** Called instead when nobody answers it. */
+  onLeft: () => void = () => undefined;
   private readonly reply: Buffer;
 
   /** Copies what it needs of the message, which came under `subject`. */
@@ -47,6 +49,11 @@ export class ApiRequest {
   /** Answers with an error; some answers carry fields besides. */
   refuse(type: string, error: ApiError, fields: object = {}): void {
     this.send({ type: `${TYPE_PREFIX}${type}`, error: errorJson(error), ...fields }, true);
+  }
+
+  /** Leaves it unanswered, as nats-server does where nobody is there to be asked. */
+  leave(): void {
+    this.onLeft();
   }
 
   private send(fields: object, isError: boolean): void {

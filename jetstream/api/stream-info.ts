@@ -59,6 +59,7 @@ function stateJson(state: StoreState, consumers: number, details: StateDetails):
 export function consumerInfo(consumer: Consumer, form: ConfigForm): Record<string, unknown> {
   const { state, stream } = consumer;
   const { pending, ackFloor } = state;
+  const { isPaused, remaining } = consumer.pause;
   const isSingle = consumer.config.maxDeliver === 1;
   return {
     stream_name: stream.name,
@@ -80,6 +81,9 @@ export function consumerInfo(consumer: Consumer, form: ConfigForm): Record<strin
     num_redelivered: isSingle ? 0 : pending.redelivered,
     num_waiting: consumer.delivery.numWaiting,
     num_pending: consumer.numPending,
+    push_bound: consumer.delivery.isBound === true ? true : undefined,
+    paused: isPaused ? true : undefined,
+    pause_remaining: isPaused ? remaining : undefined,
     ts: nowText(stream.host.io.clock),
   };
 }

@@ -1,0 +1,91 @@
+/** `CONSUMER.PAUSE` and `CONSUMER.UNPIN`. */
+
+import { decode } from '../../server/protocol/go-json.ts';
+import { goString, goTime } from '../../server/protocol/go-json-schema.ts';
+import { field, GoStruct } from '../../server/protocol/go-json-struct.ts';
+import { formatTime, isZeroTime, type Timestamp } from '../../server/protocol/rfc3339.ts';
+import { withRequiredLevel } from '../consumer/consumer-config-fields.ts';
+import type { Consumer } from '../consumer/consumer.ts';
+import { ApiErrors, isApiError } from '../errors.ts';
+import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
+import type { ApiRequest } from './api-request.ts';
+import { ZERO_TIME_TEXT } from './api-time.ts';
+import { readOptions } from './request-bodies.ts';
+import type { StreamEntry } from './stream-entry.ts';
+
+const PAUSE = 'consumer_pause_response';
+const UNPIN = 'consumer_unpin_response';
+const STREAM = 2;
+const CONSUMER = 3;
+const NOT_PAUSED = { paused: false, pause_until: ZERO_TIME_TEXT };
+const GROUP_NAME = /^[a-zA-Z0-9/_=-]{1,16}$/;
+
+interface PauseBody {
+  pauseUntil: Timestamp | null;
+}
+
+interface UnpinBody {
+  group: string;
+}
+
+const pauseBody: GoStruct<PauseBody> = new GoStruct('server.JSApiConsumerPauseRequest', [
+  field('pause_until', 'pauseUntil', goTime, 'omitempty'),
+]);
+
+const unpinBody: GoStruct<UnpinBody> = new GoStruct('server.JSApiConsumerUnpinRequest', [
+  field('group', 'group', goString),
+]);
+
+interface Found {
+  readonly entry: StreamEntry;
+  readonly consumer: Consumer;
+}
+
+/** The consumer that the subject names; refuses the request and answers `null` when there is none. */
+function consumerOf(context: ApiContext, request: ApiRequest, type: string, fields: object): Found | null {
+  const entry = streamOf(context, request, request.tokens[STREAM], type, fields);
+  if (entry === null) return null;
+  const consumer = entry.consumers.get(request.tokens[CONSUMER] ?? '');
+  if (consumer !== undefined) return { entry, consumer };
+  request.refuse(type, ApiErrors.consumerNotFound, fields);
+  return null;
+}
+
+const pauseConsumer: ApiHandler = (context, request) => {
+  const body = readOptions(request.body, pauseBody, context.jetstream.options.isStrict);
+  if (isApiError(body)) {
+    request.refuse(PAUSE, body, NOT_PAUSED);
+    return;
+  }
+  const found = consumerOf(context, request, PAUSE, NOT_PAUSED);
+  if (found === null) return;
+  const { entry, consumer } = found;
+  const isOver = body.pauseUntil === null || isZeroTime(body.pauseUntil);
+  const pauseUntil = isOver ? null : { ...(body.pauseUntil as Timestamp), offsetMinutes: 0 };
+  const config = withRequiredLevel({ ...consumer.config, pauseUntil });
+  const isPut = context.jetstream.putConsumer(entry, config, consumer, 0, consumer.created, () => {
+    const { isPaused, remaining } = consumer.pause;
+    request.respond(PAUSE, {
+      paused: isPaused,
+      pause_until: pauseUntil === null ? ZERO_TIME_TEXT : formatTime(pauseUntil),
+      pause_remaining: isPaused ? remaining : undefined,
+    });
+  });
+  if (!isPut) request.refuse(PAUSE, ApiErrors.consumerStoreFailed('consumer configuration too large'), NOT_PAUSED);
+};
+
+/** petiole has no priority groups yet, so that there is none that the request could name. */
+const unpinConsumer: ApiHandler = (context, request) => {
+  const { value, error } = decode(request.body, unpinBody);
+  if (error !== null) request.refuse(UNPIN, ApiErrors.invalidJson(error));
+  else if (value.group === '') request.refuse(UNPIN, ApiErrors.invalidJson('consumer group not specified'));
+  else if (!GROUP_NAME.test(value.group)) request.refuse(UNPIN, ApiErrors.consumerInvalidGroupName);
+  else if (consumerOf(context, request, UNPIN, {}) !== null) {
+    request.refuse(UNPIN, ApiErrors.consumerInvalidPriorityGroup);
+  }
+};
+
+export const consumerControlHandlers: readonly ApiEntry[] = [
+  ['CONSUMER.PAUSE.*.*', pauseConsumer],
+  ['CONSUMER.UNPIN.*.*', unpinConsumer],
+];

@@ -2,6 +2,7 @@
 
 import { encode } from '../../server/protocol/go-json.ts';
 import { type ConsumerConfig, consumerConfigJson, storedConsumerConfig } from '../consumer/consumer-config.ts';
+import type { ConsumerOrigin } from '../consumer/starting-sequence.ts';
 import type { CatalogEntry } from '../store/catalog.ts';
 import { storedStreamConfig, type StreamConfig, streamConfigJson } from '../stream/stream-config.ts';
 
@@ -19,21 +20,21 @@ export function decodeStreamEntry(entry: CatalogEntry): StreamConfig {
   return storedStreamConfig(entry.config);
 }
 
-/** `start`: the first stream sequence that the consumer delivers. */
+/** `origin`: where the consumer began. */
 export function encodeConsumerEntry(
   number: number,
   account: string,
   stream: string,
   config: ConsumerConfig,
-  start: number,
+  origin: ConsumerOrigin,
   created: string,
 ): CatalogEntry {
-  const text = encode({ start, config: consumerConfigJson(config, 'stored') });
+  const text = encode({ ...origin, config: consumerConfigJson(config, 'stored') });
   return { number, kind: 'consumer', account, stream, consumer: config.name, config: text, created };
 }
 
-export function decodeConsumerEntry(entry: CatalogEntry): { config: ConsumerConfig; start: number } {
-  const { start } = JSON.parse(entry.config) as { start: number };
+export function decodeConsumerEntry(entry: CatalogEntry): { config: ConsumerConfig; origin: ConsumerOrigin } {
+  const { start, listUpTo = 0 } = JSON.parse(entry.config) as Partial<ConsumerOrigin> & { start: number };
   const config = entry.config.slice(entry.config.indexOf('"config":') + '"config":'.length, -1);
-  return { start, config: storedConsumerConfig(config) };
+  return { origin: { start, listUpTo }, config: storedConsumerConfig(config) };
 }

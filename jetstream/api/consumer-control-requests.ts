@@ -63,7 +63,7 @@ const pauseConsumer: ApiHandler = (context, request) => {
   const isOver = body.pauseUntil === null || isZeroTime(body.pauseUntil);
   const pauseUntil = isOver ? null : { ...(body.pauseUntil as Timestamp), offsetMinutes: 0 };
   const config = withRequiredLevel({ ...consumer.config, pauseUntil });
-  const isPut = context.jetstream.putConsumer(entry, config, consumer, 0, consumer.created, () => {
+  const isPut = context.jetstream.putConsumer(entry, config, consumer, consumer.origin, consumer.created, () => {
     const { isPaused, remaining } = consumer.pause;
     request.respond(PAUSE, {
       paused: isPaused,

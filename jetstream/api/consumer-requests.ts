@@ -8,7 +8,7 @@ import { checkConsumerAction, updateConsumerConfig } from '../consumer/consumer-
 import { type ConsumerConfig, decodeConsumerRequest } from '../consumer/consumer-config.ts';
 import type { Consumer } from '../consumer/consumer.ts';
 import { checkChangedWorkQueueConsumer, checkNewWorkQueueConsumer } from '../consumer/work-queue-rules.ts';
-import { startingSequence } from '../consumer/starting-sequence.ts';
+import { type ConsumerOrigin, startingSequence } from '../consumer/starting-sequence.ts';
 import { consumersMax } from './account-limits.ts';
 import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
@@ -41,13 +41,17 @@ const createConsumer: ApiHandler = (context, request) => {
   const answer = (): void => {
     request.respond(CREATE, consumerInfo(entry.consumers.get(config.name) as Consumer, 'full'));
   };
-  const put = (start: number, created: string): void => {
-    const isPut = jetstream.putConsumer(entry, config, existing, start, created, answer);
+  const put = (origin: ConsumerOrigin, created: string): void => {
+    const isPut = jetstream.putConsumer(entry, config, existing, origin, created, answer);
     if (!isPut) request.refuse(CREATE, ApiErrors.consumerCreateFailed('consumer configuration too large'));
   };
-  if (existing === null)
-    startingSequence(entry.stream.store, config, (start) => put(start, nowText(jetstream.io.clock)));
-  else put(0, existing.created);
+  const { stream } = entry;
+  if (existing !== null) put(existing.origin, existing.created);
+  else {
+    startingSequence(jetstream.io, stream.store, config, stream.config.maxMsgsPerSubject, (origin) =>
+      put(origin, nowText(jetstream.io.clock)),
+    );
+  }
 };
 
 interface Plan {

@@ -16,6 +16,7 @@ import type { Log } from '../../server/io/log.ts';
 import { runSliced } from '../../server/io/slicer.ts';
 import type { ConsumerConfig } from '../consumer/consumer-config.ts';
 import { Consumer } from '../consumer/consumer.ts';
+import type { ConsumerOrigin } from '../consumer/starting-sequence.ts';
 import type { AssetKind, CatalogChange, CatalogEntry } from '../store/catalog.ts';
 import { FileStore } from '../store/file-store.ts';
 import { type AssetHost, Storage } from '../store/storage.ts';
@@ -149,12 +150,12 @@ export class JetStream implements AssetHost, StreamHost {
     return this.change(isStored, { put: encodeStreamEntry(number, account, config, created) }, done);
   }
 
-  /** Makes or changes a consumer; a new one begins at stream sequence `start`. False as for streams. */
+  /** Makes or changes a consumer that began, or begins, at `origin`. False as for streams. */
   putConsumer(
     entry: StreamEntry,
     config: ConsumerConfig,
     existing: Consumer | null,
-    start: number,
+    origin: ConsumerOrigin,
     created: string,
     done: () => void,
   ): boolean {
@@ -163,7 +164,7 @@ export class JetStream implements AssetHost, StreamHost {
     const { account, name } = entry.stream;
     return this.change(
       isStored,
-      { put: encodeConsumerEntry(number, account.name, name, config, start, created) },
+      { put: encodeConsumerEntry(number, account.name, name, config, origin, created) },
       done,
     );
   }
@@ -234,10 +235,9 @@ export class JetStream implements AssetHost, StreamHost {
   }
 
   private makeConsumer(parent: StreamEntry, entry: CatalogEntry): Consumer {
-    const { config, start } = decodeConsumerEntry(entry);
+    const { config, origin } = decodeConsumerEntry(entry);
     const isStored = entry.number < MEMORY_NUMBERS_FROM;
-    const consumer = new Consumer(entry.number, parent.stream, config, entry.created, isStored);
-    consumer.state.beginAt(start);
+    const consumer = new Consumer(entry.number, parent.stream, config, entry.created, origin, isStored);
     if (consumer.log !== null) this.storage.register(consumer.log);
     parent.consumers.set(entry.consumer, consumer);
     return consumer;

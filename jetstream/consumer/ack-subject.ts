@@ -4,7 +4,7 @@
  *     $JS.ACK.<stream>.<consumer>.<deliveries>.<stream sequence>.<consumer sequence>.<time in ns>.<pending>
  *     $JS.ACK.<domain>.<account hash>.<stream>.<consumer>.<the same five>
  *
- * Both forms are understood; the first is the one sent. Read from the end, on bytes: the names may hold anything.
+ * Both forms are understood; the first is the one sent. Read on bytes: the names may hold anything but dots.
  *
  * Source: ADR-15; nats-server's ackReply.
  */
@@ -17,6 +17,9 @@ const ZERO = 0x30;
 /** Five numbers and the dots between them. */
 const NUMBERS_BYTES_MAX = 96;
 const FIELDS = 5;
+const SHORT_TOKENS = 9;
+const SHORT_PREFIX_TOKENS = 4;
+const LONG_PREFIX_TOKENS = 6;
 
 export class AckSubject {
   /** The subject written last, from 0 to the answer of `write`. */
@@ -66,18 +69,25 @@ export class AckFields {
   streamSequence = 0;
   consumerSequence = 0;
 
-  /** Reads the numbers at the end of `buffer[start, end)`; false when they are none. */
+  /**
+   * Reads the numbers of the subject `buffer[start, end)`; false when there are none. In the longer form more tokens may
+   * follow them.
+   */
   read(buffer: Buffer, start: number, end: number): boolean {
-    let fieldEnd = end;
-    for (let field = FIELDS - 1; field >= 0; field--) {
-      let at = fieldEnd;
-      while (at > start && buffer[at - 1] !== DOT) at--;
+    let tokens = 1;
+    for (let i = start; i < end; i++) if (buffer[i] === DOT) tokens++;
+    const first = tokens === SHORT_TOKENS ? SHORT_PREFIX_TOKENS : LONG_PREFIX_TOKENS;
+    let at = start;
+    for (let left = first; left > 0 && at < end; at++) if (buffer[at] === DOT) left--;
+    for (let field = 0; field < FIELDS; field++) {
+      let fieldEnd = at;
+      while (fieldEnd < end && buffer[fieldEnd] !== DOT) fieldEnd++;
       const value = numberAt(buffer, at, fieldEnd);
-      if (value < 0 || at === start) return false;
-      if (field === 2) this.consumerSequence = value;
+      if (value < 0) return false;
+      if (field === 0) this.deliveries = value;
       else if (field === 1) this.streamSequence = value;
-      else if (field === 0) this.deliveries = value;
-      fieldEnd = at - 1;
+      else if (field === 2) this.consumerSequence = value;
+      at = fieldEnd + 1;
     }
     return true;
   }

@@ -5,6 +5,7 @@ import type { Io } from '../../server/io/io.ts';
 import type { Storage } from '../store/storage.ts';
 import type { MessageStore, StoreListener } from '../store/store.ts';
 import type { Advisories } from '../advisories.ts';
+import type { SettlementListener } from './consumer-events.ts';
 
 export interface ConsumedStream {
   readonly name: string;
@@ -12,6 +13,8 @@ export interface ConsumedStream {
   readonly store: MessageStore;
   /** Who hears what becomes visible and what goes. */
   readonly observers: Set<StoreListener>;
+  /** Who hears what consumers have settled; `null` when the stream keeps messages whatever becomes of them. */
+  readonly settlements: SettlementListener | null;
   readonly host: {
     readonly io: Io;
     readonly domain: string;

@@ -6,7 +6,9 @@
  *       2 settled     u48 stream sequence
  *       3 purged      u48 everything below this stream sequence
  *       4 deadline    u48 stream sequence, u48 deadline in milliseconds
- *       5 began       u48 the first stream sequence to deliver
+ *       5 reset       u48 the first stream sequence to deliver, as if nothing had been delivered
+ *       6 up to       u48 stream sequence, u48 consumer sequence: all acknowledged up to here
+ *       7 exhausted   u48 stream sequence
  *
  * The operations of one turn leave in one frame. What waits for them to be durable (replies to acknowledgements that ask
  * for one) is told then, in order.
@@ -22,16 +24,19 @@ import type { LoggedAsset } from '../store/logged-asset.ts';
 import { StateFile } from '../store/state-file.ts';
 import type { Storage } from '../store/storage.ts';
 import type { ConsumerState } from './consumer-state.ts';
+import type { PendingTable } from './pending-table.ts';
 
 const DELIVERED = 1;
 const SETTLED = 2;
 const PURGED = 3;
 const DEADLINE = 4;
-const BEGAN = 5;
+const RESET = 5;
+const UP_TO = 6;
+const EXHAUSTED = 7;
 const OPERATION_BYTES_MAX = 17;
 /** Operations beyond this leave in a frame of their own. */
 const FRAME_BYTES_MAX = 64 * 1024;
-const HEAD_BYTES = 36;
+const HEAD_BYTES = 38;
 const ROW_BYTES = 22;
 const EMPTY = Buffer.alloc(0);
 
@@ -61,8 +66,8 @@ export class ConsumerLog implements LoggedAsset {
     this.file = new StateFile(storage.files, storage.assetDirectory('consumer', number));
   }
 
-  began(stream: number): void {
-    this.length = this.putSequence(BEGAN, stream);
+  reset(stream: number): void {
+    this.length = this.putSequence(RESET, stream);
   }
 
   delivered(stream: number, deliveries: number, deadlineMs: number): void {
@@ -75,6 +80,16 @@ export class ConsumerLog implements LoggedAsset {
 
   settled(stream: number): void {
     this.length = this.putSequence(SETTLED, stream);
+  }
+
+  settledUpTo(consumer: number, stream: number): void {
+    const at = this.putSequence(UP_TO, stream);
+    put48(this.operations, at, consumer);
+    this.length = at + 6;
+  }
+
+  exhausted(stream: number): void {
+    this.length = this.putSequence(EXHAUSTED, stream);
   }
 
   purgedBelow(stream: number): void {
@@ -174,8 +189,12 @@ export class ConsumerLog implements LoggedAsset {
         at += 10;
       } else if (operation === SETTLED) state.settled(stream);
       else if (operation === PURGED) state.purgedBelow(stream);
-      else if (operation === BEGAN) state.beginAt(stream);
-      else {
+      else if (operation === RESET) state.reset(stream);
+      else if (operation === EXHAUSTED) state.exhaust(stream);
+      else if (operation === UP_TO) {
+        state.settledUpTo(get48(buffer, at), stream);
+        at += 6;
+      } else {
         const row = state.pending.row(stream);
         if (row >= 0) state.pending.setDeadline(row, get48(buffer, at));
         at += 6;
@@ -227,23 +246,29 @@ function abandonedError(): IoError {
 }
 
 function encodeState(state: ConsumerState): Buffer {
-  const { pending, ackFloor } = state;
-  const out = Buffer.alloc(HEAD_BYTES + pending.size * ROW_BYTES);
+  const { pending, exhausted, ackFloor } = state;
+  const out = Buffer.alloc(HEAD_BYTES + (pending.size + exhausted.size) * ROW_BYTES);
   put48(out, 0, state.nextStream);
   put48(out, 6, state.nextConsumer);
   put48(out, 12, Math.max(0, ackFloor.stream));
   put48(out, 18, ackFloor.consumer);
   put48(out, 24, Math.max(0, state.deliveredStream));
   put32(out, 30, pending.size);
-  let at = HEAD_BYTES;
-  for (let row = pending.firstRow; row >= 0; row = pending.nextRow(row)) {
-    put48(out, at, pending.sequence(row));
-    put48(out, at + 6, pending.consumerSequence(row));
-    put48(out, at + 12, pending.deadlineMs(row));
-    put32(out, at + 18, pending.deliveryCount(row));
+  put32(out, 34, exhausted.size);
+  encodeRows(exhausted, out, encodeRows(pending, out, HEAD_BYTES));
+  return out;
+}
+
+function encodeRows(table: PendingTable, out: Buffer, from: number): number {
+  let at = from;
+  for (let row = table.firstRow; row >= 0; row = table.nextRow(row)) {
+    put48(out, at, table.sequence(row));
+    put48(out, at + 6, table.consumerSequence(row));
+    put48(out, at + 12, table.deadlineMs(row));
+    put32(out, at + 18, table.deliveryCount(row));
     at += ROW_BYTES;
   }
-  return out;
+  return at;
 }
 
 function decodeState(image: Buffer, state: ConsumerState): void {
@@ -252,9 +277,15 @@ function decodeState(image: Buffer, state: ConsumerState): void {
   state.ackFloor.stream = get48(image, 12);
   state.ackFloor.consumer = get48(image, 18);
   state.deliveredStream = get48(image, 24);
-  let at = HEAD_BYTES;
-  for (let rows = get32(image, 30); rows > 0; rows--) {
-    state.pending.add(get48(image, at), get48(image, at + 6), get48(image, at + 12), get32(image, at + 18));
+  const at = decodeRows(image, HEAD_BYTES, get32(image, 30), state.pending);
+  decodeRows(image, at, get32(image, 34), state.exhausted);
+}
+
+function decodeRows(image: Buffer, from: number, rows: number, table: PendingTable): number {
+  let at = from;
+  for (let left = rows; left > 0; left--) {
+    table.add(get48(image, at), get48(image, at + 6), get48(image, at + 12), get32(image, at + 18));
     at += ROW_BYTES;
   }
+  return at;
 }

@@ -12,21 +12,27 @@
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import type { Sink } from '../../server/ports.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
-import { LOADING, NONE, type StoreListener } from '../store/store.ts';
+import type { StoreListener } from '../store/store.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import type { ConsumedStream } from './consumed-stream.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
+import type { ConsumerEvents, DeadLetterGate } from './consumer-events.ts';
 import { ConsumerLog } from './consumer-log.ts';
 import { ConsumerPause } from './consumer-pause.ts';
 import { CallbackSink } from './consumer-sinks.ts';
 import { ConsumerState } from './consumer-state.ts';
 import type { Delivery } from './delivery.ts';
+import { DeliveryWaits } from './delivery-waits.ts';
 import { Inactivity } from './inactivity.ts';
+import { findLastPerSubject, type LastPerSubject } from './last-per-subject.ts';
 import { MessagePump } from './message-pump.ts';
 import { PullDelivery } from './pull-delivery.ts';
 import { PushDelivery, type PushHost } from './push-delivery.ts';
 import { RedeliveryQueue } from './redelivery-queue.ts';
-import { SubjectFilter } from './subject-filter.ts';
+import { SlicedSearch } from './sliced-search.ts';
+import type { ConsumerOrigin } from './starting-sequence.ts';
+import { filtersOf, SubjectFilter } from './subject-filter.ts';
+import { UndeliveredCount } from './undelivered-count.ts';
 
 export class Consumer implements StoreListener, PushHost {
   readonly number: number;
@@ -40,37 +46,63 @@ export class Consumer implements StoreListener, PushHost {
   filter: SubjectFilter;
   isStopped = false;
   config: ConsumerConfig;
-  /** Messages that match and were not delivered yet. */
-  numPending = 0;
   /** Wall milliseconds; 0: never. */
   lastDeliveredMs = 0;
   /** Called when nobody has used the consumer for its inactive threshold. */
   onInactive: () => void = () => undefined;
 
+  /** Who hears of what becomes of messages, and who has to have them before they leave unhandled. */
+  events: ConsumerEvents | null = null;
+  deadLetters: DeadLetterGate | null = null;
+  waits: DeliveryWaits;
+  /** What is left of the messages that are the last of their subjects; `null`: every message is to be delivered. */
+  list: LastPerSubject | null = null;
+  /** Acknowledgements mean nothing: messages are done when they were delivered. */
+  settlesOnDelivery: boolean;
+  readonly origin: ConsumerOrigin;
+
+  private readonly undelivered: UndeliveredCount;
   private readonly redelivery: RedeliveryQueue;
   private readonly subscriptions: Subscription[] = [];
   private readonly pump: MessagePump;
   private readonly acknowledgements: Acknowledgements;
   private readonly inactivity: Inactivity;
+  private search: SlicedSearch | null = null;
+  /** From monotonic time to the time that deadlines are in. */
+  private timeOffsetMs = 0;
 
-  constructor(number: number, stream: ConsumedStream, config: ConsumerConfig, created: string, isLogged: boolean) {
+  constructor(
+    number: number,
+    stream: ConsumedStream,
+    config: ConsumerConfig,
+    created: string,
+    origin: ConsumerOrigin,
+    isLogged: boolean,
+  ) {
     this.number = number;
     this.stream = stream;
     this.config = config;
     this.created = created;
-    this.filter = new SubjectFilter(config.filterSubject, stream.store.subjects);
-    this.state = new ConsumerState(1);
+    this.origin = origin;
+    this.waits = new DeliveryWaits(config);
+    this.settlesOnDelivery = config.ackPolicy === 'none';
+    this.filter = new SubjectFilter(filtersOf(config), stream.store.subjects);
+    this.undelivered = new UndeliveredCount(stream.store, this.filter);
+    this.state = new ConsumerState(origin.start, config.ackPolicy);
     this.log = isLogged ? new ConsumerLog(stream.host.storage, number, this.state) : null;
-    this.redelivery = new RedeliveryQueue(stream.host.io, this.state.pending, (sequences) => {
+    const { pending } = this.state;
+    const now = (): number => this.nowMs();
+    this.redelivery = new RedeliveryQueue(stream.host.io, now, pending, (sequences) => {
       this.acknowledgements.expired(sequences);
     });
     this.acknowledgements = new Acknowledgements(this, this.redelivery);
-    this.delivery = config.deliverSubject === '' ? new PullDelivery(this) : new PushDelivery(this);
     this.pause = new ConsumerPause(stream.host.io, () => this.wake());
+    this.delivery = config.deliverSubject === '' ? new PullDelivery(this) : new PushDelivery(this);
     this.pump = new MessagePump(this, this.redelivery);
     this.inactivity = new Inactivity(
       stream.host.io,
-      () => this.isInUse,
+      () => this.delivery.isInUse,
+      () => this.busyUntilMs(),
       () => this.onInactive(),
     );
   }
@@ -81,21 +113,17 @@ export class Consumer implements StoreListener, PushHost {
 
   // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Begins at this stream sequence, for a consumer that is new. */
-  begin(nextStream: number): void {
-    this.state.beginAt(nextStream);
-    this.log?.began(nextStream);
-  }
-
   /** Begins to serve. */
   start(): void {
-    this.countPending();
+    this.setClock();
+    this.prepare();
     const { stream, name } = this;
     const domain = stream.host.domain === '' ? '_' : stream.host.domain;
     const acks = new CallbackSink((message) => this.acknowledgements.take(message));
     this.subscribe(acks, `$JS.ACK.${stream.name}.${name}.*.*.*.*.*`);
-    this.subscribe(acks, `$JS.ACK.${domain}.*.${stream.name}.${name}.*.*.*.*.*`);
+    this.subscribe(acks, `$JS.ACK.${domain}.*.${stream.name}.${name}.*.*.*.*.>`);
     this.pause.set(this.config.pauseUntil);
+    this.pump.start();
     this.delivery.start();
     stream.observers.add(this);
     this.redelivery.watchAll();
@@ -103,13 +131,30 @@ export class Consumer implements StoreListener, PushHost {
   }
 
   update(config: ConsumerConfig): void {
+    const before = filtersOf(this.config);
     this.config = config;
-    this.filter = new SubjectFilter(config.filterSubject, this.stream.store.subjects);
+    this.pump.update();
     this.pause.set(config.pauseUntil);
     this.delivery.update(config);
-    this.countPending();
+    this.changeWaits(new DeliveryWaits(config));
+    const filters = filtersOf(config);
+    if (filters.join(' ') !== before.join(' ')) {
+      this.filter = new SubjectFilter(filters, this.stream.store.subjects);
+      this.prepare();
+    }
     this.inactivity.watch(millisecondsOf(this.config.inactiveThresholdNs));
     this.wake();
+  }
+
+  /** Begins anew at this stream sequence; `done` when that is durable. */
+  reset(sequence: number, done: () => void): void {
+    this.state.reset(sequence);
+    this.log?.reset(sequence);
+    this.lastDeliveredMs = 0;
+    this.acknowledgements.lastMs = 0;
+    this.prepare();
+    if (this.log === null) done();
+    else this.log.whenDurable(done);
   }
 
   /** Serves nobody any more; requests that wait are told `status`. */
@@ -120,6 +165,7 @@ export class Consumer implements StoreListener, PushHost {
     this.pause.stop();
     for (const subscription of this.subscriptions) this.stream.account.unsubscribe(subscription);
     this.stream.observers.delete(this);
+    this.search?.cancel();
     this.redelivery.stop();
     this.inactivity.stop();
   }
@@ -133,54 +179,71 @@ export class Consumer implements StoreListener, PushHost {
   // ── what the stream says ─────────────────────────────────────────────────────────────────────────────────────────
 
   stored(fromSequence: number, toSequence: number): void {
-    const { accepts } = this.filter;
-    const { store } = this.stream;
-    let from = Math.max(fromSequence, this.state.nextStream);
-    if (accepts === null) this.numPending += Math.max(0, toSequence - from + 1);
-    else {
-      while (from <= toSequence) {
-        const next = store.next(from, accepts);
-        if (next <= 0 || next > toSequence) break;
-        this.numPending++;
-        from = next + 1;
-      }
-    }
+    this.undelivered.stored(Math.max(fromSequence, this.state.nextStream), toSequence);
     if (this.numPending > 0) this.wake();
   }
 
   removed(sequence: number, subject: number): void {
-    if (sequence >= this.state.nextStream) {
-      if (this.filter.matches(subject)) this.numPending = Math.max(0, this.numPending - 1);
-      return;
-    }
-    if (this.settle(sequence)) this.wake();
+    const { state, list } = this;
+    if (sequence < state.nextStream) {
+      if (this.acknowledgements.gone(sequence)) this.wake();
+    } else if (list === null || sequence > list.upTo) this.undelivered.removed(sequence, subject);
+    else if (list.has(sequence)) this.undelivered.dropOne();
   }
 
   purged(belowSequence: number): void {
     if (belowSequence <= this.state.ackFloor.stream + 1) return;
     this.state.purgedBelow(belowSequence);
     this.log?.purgedBelow(belowSequence);
-    this.countPending();
-    this.wake();
+    this.prepare();
   }
 
-  private countPending(): void {
-    const { store } = this.stream;
-    const { nextStream } = this.state;
-    if (nextStream <= store.firstSequence) {
-      this.numPending = this.filter.accepts === null ? store.messages : this.filter.count();
-      return;
+  // ── what the stream asks ─────────────────────────────────────────────────────────────────────────────────────────
+
+  get wantsAll(): boolean {
+    return this.filter.accepts === null;
+  }
+
+  /** Whether the consumer wants messages of the subject with this number. */
+  wants(subject: number): boolean {
+    return this.filter.matches(subject);
+  }
+
+  wantsText(subject: string): boolean {
+    return this.filter.matchesText(subject);
+  }
+
+  /** Whether the consumer, which wants this message, has yet to have it, or has not had it and never will. */
+  awaits(sequence: number): boolean {
+    return this.state.needs(sequence);
+  }
+
+  // ── what there is to deliver ─────────────────────────────────────────────────────────────────────────────────────
+
+  /** Finds out what there is to deliver; nothing is delivered meanwhile. */
+  private prepare(): void {
+    this.search?.cancel();
+    const search = new SlicedSearch(this.stream.host.io, this.stream.store);
+    this.search = search;
+    search.run(this.findUndelivered(), () => {
+      this.search = null;
+      this.wake();
+    });
+  }
+
+  private *findUndelivered(): Generator<number, void> {
+    const { state, origin, stream, filter } = this;
+    this.list = null;
+    if (origin.listUpTo >= state.nextStream) {
+      this.list = yield* findLastPerSubject(stream.store, filter, state.nextStream, origin.listUpTo);
     }
-    this.numPending = 0;
-    let at = nextStream;
-    for (let next = store.next(at, this.filter.accepts); next !== NONE; next = store.next(at, this.filter.accepts)) {
-      if (next === LOADING) {
-        store.whenReadable(at, () => this.countPending());
-        return;
-      }
-      this.numPending++;
-      at = next + 1;
-    }
+    yield* this.undelivered.count(filter, state.nextStream, this.list);
+  }
+
+  /** The last messages of all subjects are delivered; now come those behind. */
+  listDone(): void {
+    this.state.nextStream = Math.max(this.state.nextStream, this.origin.listUpTo + 1);
+    this.list = null;
   }
 
   // ── delivering ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -194,12 +257,24 @@ export class Consumer implements StoreListener, PushHost {
     return this.pump.isResting;
   }
 
-  get isPaused(): boolean {
-    return this.pause.isPaused;
+  /** What is to be delivered is being looked for. */
+  get isPreparing(): boolean {
+    return this.search !== null;
+  }
+
+  /** Messages that match and were not delivered yet. */
+  get numPending(): number {
+    return this.undelivered.value;
   }
 
   get available(): number {
     return this.numPending + this.redelivery.size;
+  }
+
+  /** Too much is unacknowledged for new messages. */
+  get isFull(): boolean {
+    const { maxAckPending } = this.config;
+    return maxAckPending > 0 && this.state.pending.size >= maxAckPending;
   }
 
   get lastAckMs(): number {
@@ -209,13 +284,13 @@ export class Consumer implements StoreListener, PushHost {
   /** A message is being handed over, for the `deliveries`th time. */
   noteDelivered(sequence: number, deliveries: number): void {
     const { state } = this;
-    const now = this.stream.host.io.clock.wallMs();
-    const deadline = now + millisecondsOf(this.config.ackWaitNs);
+    const now = this.nowMs();
+    const deadline = now + this.waits.afterDelivery(deliveries);
     state.delivered(sequence, deliveries, deadline);
     this.log?.delivered(sequence, deliveries, deadline);
     this.lastDeliveredMs = now;
-    this.redelivery.watch(deadline);
-    if (deliveries === 1) this.numPending--;
+    if (!this.settlesOnDelivery) this.redelivery.watch(deadline);
+    if (deliveries === 1) this.undelivered.dropOne();
     else this.redelivery.shift();
   }
 
@@ -230,13 +305,55 @@ export class Consumer implements StoreListener, PushHost {
     this.acknowledgements.expired(sequences);
   }
 
-  /** Somebody waits for messages, or works on some as far as their deadlines tell; listens, where they are pushed. */
-  private get isInUse(): boolean {
-    return this.delivery.isInUse || (this.delivery.isBound === null && this.state.pending.size > 0);
+  /** The pending message is gone from the stream. */
+  gone(sequence: number): void {
+    this.acknowledgements.gone(sequence);
   }
 
-  /** No further delivery: by acknowledgement, or because the message is gone or exhausted. */
-  settle(sequence: number): boolean {
-    return this.acknowledgements.settle(sequence);
+  /** The pending message was delivered as often as allowed. */
+  exhaust(sequence: number): void {
+    this.acknowledgements.exhaust(sequence);
+  }
+
+  // ── time ─────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Milliseconds since 1970 as deadlines have them: from the start on it passes evenly, whatever is done to the clock. */
+  nowMs(): number {
+    return this.stream.host.io.clock.monotonicMs() + this.timeOffsetMs;
+  }
+
+  /** Time goes on behind the last message, also if the clock was set back while nobody looked. */
+  private setClock(): void {
+    const { clock } = this.stream.host.io;
+    const { lastTime } = this.stream.store;
+    const wall = Math.max(clock.wallMs(), lastTime === null ? 0 : lastTime.seconds * 1000);
+    this.timeOffsetMs = wall - clock.monotonicMs();
+  }
+
+  /** The monotonic time of the last deadline of those that somebody may be at work on. */
+  private busyUntilMs(): number {
+    const { pending } = this.state;
+    if (this.delivery.isBound !== null) return 0;
+    let last = 0;
+    for (let row = pending.firstRow; row >= 0; row = pending.nextRow(row)) {
+      if (!pending.isQueued(row)) last = Math.max(last, pending.deadlineMs(row));
+    }
+    return last - this.timeOffsetMs;
+  }
+
+  /** What is pending is waited for as long as `waits` say, from its delivery on. */
+  private changeWaits(waits: DeliveryWaits): void {
+    const before = this.waits;
+    if (waits.equals(before)) return;
+    this.waits = waits;
+    const { pending } = this.state;
+    for (let row = pending.firstRow; row >= 0; row = pending.nextRow(row)) {
+      const deliveries = pending.deliveryCount(row);
+      const longer = waits.afterDelivery(deliveries) - before.afterDelivery(deliveries);
+      const deadline = Math.max(0, pending.deadlineMs(row) + longer);
+      pending.setDeadline(row, deadline);
+      this.log?.deadline(pending.sequence(row), deadline);
+      this.redelivery.watch(deadline);
+    }
   }
 }

@@ -1,18 +1,24 @@
-/** Notices that nobody has used a consumer for its inactive threshold. */
+/**
+ * Notices that nobody has used a consumer for its inactive threshold. Whoever has messages to acknowledge may be working
+ * on them until the last deadline: the threshold begins there.
+ */
 
 import type { Io, Timer } from '../../server/io/io.ts';
 
 export class Inactivity {
   private readonly io: Io;
   private readonly isInUse: () => boolean;
+  private readonly busyUntilMs: () => number;
   private readonly onInactive: () => void;
   private lastUsedMs: number;
   private thresholdMs = 0;
   private timer: Timer | null = null;
 
-  constructor(io: Io, isInUse: () => boolean, onInactive: () => void) {
+  /** `busyUntilMs`: the monotonic time until which somebody may be at work. */
+  constructor(io: Io, isInUse: () => boolean, busyUntilMs: () => number, onInactive: () => void) {
     this.io = io;
     this.isInUse = isInUse;
+    this.busyUntilMs = busyUntilMs;
     this.onInactive = onInactive;
     this.lastUsedMs = io.clock.monotonicMs();
   }
@@ -35,7 +41,7 @@ export class Inactivity {
 
   private check(): void {
     if (this.isInUse()) this.used();
-    const left = this.lastUsedMs + this.thresholdMs - this.io.clock.monotonicMs();
+    const left = Math.max(this.lastUsedMs, this.busyUntilMs()) + this.thresholdMs - this.io.clock.monotonicMs();
     if (left <= 0) this.onInactive();
     else this.timer = this.io.timers.after(left, () => this.check());
   }

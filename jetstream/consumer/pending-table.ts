@@ -9,6 +9,7 @@
 const CAPACITY_MIN = 16;
 const NO_ROW = -1;
 const QUEUED = 1;
+const HELD = 2;
 
 export class PendingTable {
   private capacity = CAPACITY_MIN;
@@ -70,6 +71,20 @@ export class PendingTable {
     this.size--;
   }
 
+  /** Takes out all with this sequence or a lower one. */
+  removeUpTo(sequence: number): void {
+    while (this.first !== NO_ROW && (this.streamSequences[this.first] as number) <= sequence) this.remove(this.first);
+  }
+
+  /** The sequences below this one, in order. */
+  sequencesBelow(sequence: number): number[] {
+    const found: number[] = [];
+    for (let row = this.first; row !== NO_ROW && this.sequence(row) < sequence; row = this.nextRow(row)) {
+      found.push(this.sequence(row));
+    }
+    return found;
+  }
+
   clear(): void {
     while (this.first !== NO_ROW) this.remove(this.first);
   }
@@ -116,7 +131,21 @@ export class PendingTable {
   }
 
   setQueued(row: number, queued: boolean): void {
-    this.flags[row] = queued ? QUEUED : 0;
+    this.setFlag(row, QUEUED, queued);
+  }
+
+  /** Whether the message is about to leave, and must not be delivered meanwhile. */
+  isHeld(row: number): boolean {
+    return ((this.flags[row] as number) & HELD) !== 0;
+  }
+
+  setHeld(row: number, held: boolean): void {
+    this.setFlag(row, HELD, held);
+  }
+
+  private setFlag(row: number, flag: number, isSet: boolean): void {
+    const flags = this.flags[row] as number;
+    this.flags[row] = isSet ? flags | flag : flags & ~flag;
   }
 
   private takeRow(): number {

@@ -1,51 +1,63 @@
 /**
  * When delivered messages have to be delivered again: the deadlines of what is pending, under one timer, and the queue of
- * those whose time has come or that were refused.
+ * those whose time has come or that were refused. A message that was taken out of the queue and queued again may stand in
+ * it twice; it is delivered once.
  */
 
 import type { Io, Timer } from '../../server/io/io.ts';
 import type { PendingTable } from './pending-table.ts';
 
+/** The part of the queue in front that was delivered is dropped when it is this long and half of all. */
+const DROPPED_MIN = 64;
+/** Looking at all that is pending costs something: the more there is, the less often it is done. */
+const PENDING_PER_MS = 10_000;
+
 export class RedeliveryQueue {
   private readonly io: Io;
+  private readonly nowMs: () => number;
   private readonly pending: PendingTable;
   private readonly onExpired: (sequences: number[]) => void;
   private queue: number[] = [];
+  private front = 0;
   private timer: Timer | null = null;
   private timerDueMs = Number.POSITIVE_INFINITY;
 
-  /** `onExpired` gets the sequences whose deadline has passed, in order. */
-  constructor(io: Io, pending: PendingTable, onExpired: (sequences: number[]) => void) {
+  /** `nowMs`: the time that deadlines are in. `onExpired` gets the sequences whose deadline has passed, in order. */
+  constructor(io: Io, nowMs: () => number, pending: PendingTable, onExpired: (sequences: number[]) => void) {
     this.io = io;
+    this.nowMs = nowMs;
     this.pending = pending;
     this.onExpired = onExpired;
   }
 
   get size(): number {
-    return this.queue.length;
+    return this.queue.length - this.front;
   }
 
-  /** Queues a pending message, unless it is queued already. */
+  /** Queues a pending message, unless it is queued already or about to leave. */
   add(row: number): void {
-    if (this.pending.isQueued(row)) return;
+    if (this.pending.isQueued(row) || this.pending.isHeld(row)) return;
     this.pending.setQueued(row, true);
     this.queue.push(this.pending.sequence(row));
   }
 
   /** The next queued message that is still pending, 0 when there is none. It stays in front. */
   peek(): number {
-    while (this.queue.length > 0) {
-      const sequence = this.queue[0] as number;
+    while (this.front < this.queue.length) {
+      const sequence = this.queue[this.front] as number;
       const row = this.pending.row(sequence);
       if (row >= 0 && this.pending.isQueued(row)) return sequence;
-      this.queue.shift();
+      this.shift();
     }
     return 0;
   }
 
   /** The message in front is being delivered. */
   shift(): void {
-    this.queue.shift();
+    this.front++;
+    if (this.front < DROPPED_MIN || this.front * 2 < this.queue.length) return;
+    this.queue = this.queue.slice(this.front);
+    this.front = 0;
   }
 
   /** A deadline was set: wake up for it. */
@@ -53,8 +65,8 @@ export class RedeliveryQueue {
     if (deadlineMs >= this.timerDueMs) return;
     this.timer?.cancel();
     this.timerDueMs = deadlineMs;
-    const delay = deadlineMs - this.io.clock.wallMs();
-    this.timer = this.io.timers.after(Math.max(1, delay), () => this.review());
+    const delay = Math.max(1, deadlineMs - this.nowMs(), this.pending.size / PENDING_PER_MS);
+    this.timer = this.io.timers.after(delay, () => this.review());
   }
 
   /** Watches everything pending, after a start. */
@@ -72,11 +84,11 @@ export class RedeliveryQueue {
   private review(): void {
     this.timer = null;
     this.timerDueMs = Number.POSITIVE_INFINITY;
-    const now = this.io.clock.wallMs();
+    const now = this.nowMs();
     const expired: number[] = [];
     let next = Number.POSITIVE_INFINITY;
     for (let row = this.pending.firstRow; row >= 0; row = this.pending.nextRow(row)) {
-      if (this.pending.isQueued(row)) continue;
+      if (this.pending.isQueued(row) || this.pending.isHeld(row)) continue;
       const deadline = this.pending.deadlineMs(row);
       if (deadline <= now) expired.push(this.pending.sequence(row));
       else if (deadline < next) next = deadline;

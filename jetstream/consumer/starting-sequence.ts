@@ -6,41 +6,79 @@
  */
 
 import { Buffer } from 'node:buffer';
+import type { Io } from '../../server/io/io.ts';
 import type { Moment } from '../../server/protocol/rfc3339.ts';
 import { RecordView } from '../store/record.ts';
 import type { MessageStore } from '../store/store.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
-import { SubjectFilter } from './subject-filter.ts';
+import { findLastPerSubject } from './last-per-subject.ts';
+import { SlicedSearch } from './sliced-search.ts';
+import { filtersOf, SubjectFilter } from './subject-filter.ts';
 
-/** Calls back with the first stream sequence to deliver. */
-export function startingSequence(store: MessageStore, config: ConsumerConfig, done: (sequence: number) => void): void {
-  const isEmpty = store.lastSequence < store.firstSequence;
-  const isExplicit = config.deliverPolicy === 'by_start_sequence';
-  const finish = (sequence: number): void => {
-    if (isEmpty && !isExplicit) done(Math.max(1, store.firstSequence));
-    else if (!isExplicit && sequence > store.lastSequence) done(store.lastSequence + 1);
-    else done(Math.max(sequence, store.firstSequence));
-  };
+/** Where a consumer began. */
+export interface ConsumerOrigin {
+  /** The first stream sequence to look at. */
+  readonly start: number;
+  /** Up to here only the last message of each subject is delivered; 0: every message is. */
+  readonly listUpTo: number;
+}
+
+/** Calls back with where a new consumer begins on a stream that has at most so many messages under a subject. */
+export function startingSequence(
+  io: Io,
+  store: MessageStore,
+  config: ConsumerConfig,
+  maxMsgsPerSubject: number,
+  done: (origin: ConsumerOrigin) => void,
+): void {
+  const begin = (sequence: number): void => done({ start: within(store, config, sequence), listUpTo: 0 });
+  const filter = new SubjectFilter(filtersOf(config), store.subjects);
+  const search = new SlicedSearch(io, store);
   switch (config.deliverPolicy) {
     case 'all':
-    case 'last_per_subject':
-      finish(store.firstSequence);
+      begin(store.firstSequence);
       break;
-    case 'last': {
-      const filter = new SubjectFilter(config.filterSubject, store.subjects);
-      finish(filter.accepts === null ? store.lastSequence : filter.last());
+    case 'last_per_subject': {
+      // Every message is the last of its subject.
+      if (maxMsgsPerSubject === 1) {
+        begin(store.firstSequence);
+        break;
+      }
+      const upTo = store.lastSequence;
+      search.run(findLastPerSubject(store, filter, 0, upTo), ({ first }) => {
+        done({ start: within(store, config, first === 0 ? upTo : first), listUpTo: upTo });
+      });
       break;
     }
+    case 'last':
+      if (filter.accepts === null) begin(store.lastSequence);
+      else search.run(findLast(store, filter), begin);
+      break;
     case 'new':
-      finish(store.lastSequence + 1);
+      begin(store.lastSequence + 1);
       break;
     case 'by_start_sequence':
-      finish(config.optStartSeq);
+      begin(config.optStartSeq);
       break;
     case 'by_start_time':
-      new TimeSearch(store, config.optStartTime as Moment, finish).step();
+      new TimeSearch(store, config.optStartTime as Moment, begin).step();
       break;
   }
+}
+
+/** The sequence as the stream allows it: not below its first, and above its last only on explicit request. */
+function within(store: MessageStore, config: ConsumerConfig, sequence: number): number {
+  const isExplicit = config.deliverPolicy === 'by_start_sequence';
+  const isEmpty = store.lastSequence < store.firstSequence;
+  if (isEmpty && !isExplicit) return Math.max(1, store.firstSequence);
+  if (!isExplicit && sequence > store.lastSequence) return store.lastSequence + 1;
+  return Math.min(Math.max(sequence, store.firstSequence), Number.MAX_SAFE_INTEGER);
+}
+
+/** The highest sequence of a matching subject; 0: none. */
+function* findLast(store: MessageStore, filter: SubjectFilter): Generator<number, number> {
+  const { sequences } = yield* findLastPerSubject(store, filter, 0, store.lastSequence);
+  return sequences.at(-1) ?? 0;
 }
 
 /** Finds the lowest sequence with a time at or after a moment. */

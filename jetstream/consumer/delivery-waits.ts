@@ -1,0 +1,31 @@
+/**
+ * How long a consumer waits for an acknowledgement before it delivers a message again: `ack_wait`, or what `backoff` says
+ * of the first, second … delivery, the last of them for all that follow.
+ */
+
+import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
+import type { ConsumerConfig } from './consumer-config-fields.ts';
+
+export class DeliveryWaits {
+  /** Milliseconds without regard to deliveries: what a delayed negative acknowledgement counts from. */
+  readonly ackWaitMs: number;
+  private readonly waitsMs: readonly number[];
+
+  constructor(config: ConsumerConfig) {
+    this.ackWaitMs = millisecondsOf(config.ackWaitNs);
+    const backoff = config.backoffNs ?? [];
+    this.waitsMs = backoff.length > 0 ? backoff.map((wait) => millisecondsOf(wait)) : [this.ackWaitMs];
+  }
+
+  /** Milliseconds that the `deliveries`th delivery has. */
+  afterDelivery(deliveries: number): number {
+    const { waitsMs } = this;
+    return waitsMs[Math.min(deliveries, waitsMs.length) - 1] as number;
+  }
+
+  equals(other: DeliveryWaits): boolean {
+    return (
+      this.waitsMs.length === other.waitsMs.length && this.waitsMs.every((wait, index) => wait === other.waitsMs[index])
+    );
+  }
+}

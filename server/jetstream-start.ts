@@ -61,11 +61,6 @@ export function startJetStream(site: Site, jetstream: JetStream, done: () => voi
     const { damagedBytes, movedAside } = jetstream.storage.report;
     if (damagedBytes > 0) log.error(`${damagedBytes} bytes of the commit log are damaged; what they held is lost`);
     for (const path of movedAside) log.error(`${path} can't be explained and was moved aside`);
-    for (const { account, streams } of jetstream.accounts.values()) {
-      for (const { stream } of streams.values()) {
-        log.notice(`  Restored ${stream.store.messages} messages for stream '${account.name} > ${stream.name}'`);
-      }
-    }
     log.notice(`Took ${(io.clock.monotonicMs() - startedMs).toFixed(3)}ms to start JetStream`);
     done();
   });

@@ -29,6 +29,7 @@ import { ApiDispatcher } from './api-dispatcher.ts';
 import { decodeConsumerEntry, decodeStreamEntry, encodeConsumerEntry, encodeStreamEntry } from './catalog-entries.ts';
 import { DirectGets } from './direct-get.ts';
 import { JetStreamAccount } from './jetstream-account.ts';
+import { RecoveryLog } from './recovery-log.ts';
 import { adviseStreamAction } from './stream-advisories.ts';
 import type { StreamEntry } from './stream-entry.ts';
 
@@ -61,6 +62,8 @@ export class JetStream implements AssetHost, StreamHost {
   readonly maxBufferedMessages: number;
   readonly accounts: ReadonlyMap<string, JetStreamAccount>;
 
+  readonly recovery: RecoveryLog = new RecoveryLog(this);
+
   private readonly directGets = new Map<Stream, DirectGets>();
   private readonly dispatchers: ApiDispatcher[] = [];
   private nextMemoryNumber = MEMORY_NUMBERS_FROM;
@@ -87,7 +90,9 @@ export class JetStream implements AssetHost, StreamHost {
 
   /** Brings back what is stored; `done` when every stream can be used. */
   start(done: () => void): void {
+    this.recovery.begin();
     runSliced(this.io, this.storage.recover(), () => {
+      this.recovery.end();
       this.isServing = true;
       for (const { streams, account } of this.accounts.values()) {
         for (const entry of streams.values()) this.serve(entry);
@@ -102,6 +107,7 @@ export class JetStream implements AssetHost, StreamHost {
   /** Takes no more messages or requests, and brings everything to the disk. */
   close(done: () => void): void {
     this.isServing = false;
+    this.recovery.stop();
     for (const dispatcher of this.dispatchers) dispatcher.stop();
     for (const { streams } of this.accounts.values()) {
       for (const { stream, consumers } of streams.values()) {
@@ -275,6 +281,7 @@ export class JetStream implements AssetHost, StreamHost {
     const account = this.accounts.get(entry.account);
     if (account === undefined) return;
     if (entry.kind === 'stream') {
+      this.recovery.streamBegins(entry.account, entry.stream);
       const { stream } = this.makeStream(account, entry, decodeStreamEntry(entry));
       if (stream.store instanceof FileStore) yield* stream.store.recover();
       return;

@@ -26,11 +26,26 @@ export class JetStreamMonitor implements JetStreamView {
   }
 
   startProgress(): string {
-    const { assets, frames } = this.jetstream.storage.report;
-    return `JetStream is recovering: ${assets} streams and consumers, ${frames} entries of the log so far`;
+    return `JetStream is recovering: ${this.jetstream.recovery.progress()}`;
   }
 
-  health({ account, stream, consumer }: AssetHealthRequest): AssetHealth {
+  health(request: AssetHealthRequest): AssetHealth {
+    const asked = this.assetHealth(request);
+    const problems = this.diskProblems();
+    if (asked.status === 404 || problems.length === 0) return asked;
+    return { status: 503, problems };
+  }
+
+  /** Why nothing can be stored at present. */
+  private diskProblems(): HealthProblem[] {
+    const { log, files } = this.jetstream.storage;
+    const logError = log.error ?? (log.acceptsMessages ? null : log.segments.error);
+    return [logError, files.writeError]
+      .filter((error) => error !== null)
+      .map((error) => ({ type: 'JETSTREAM', error: `JetStream write error: ${error.message}` }));
+  }
+
+  private assetHealth({ account, stream, consumer }: AssetHealthRequest): AssetHealth {
     if (account === '') return HEALTHY;
     const owner = this.jetstream.accounts.get(account);
     // An account shows once something of it is stored.

@@ -13,11 +13,13 @@ import {
   metadataBytes,
   NAME_BYTES_MAX,
 } from '../../server/protocol/asset-metadata.ts';
-import { NS_PER_SECOND } from '../../server/protocol/nanoseconds.ts';
-import { isValidSubject } from '../../server/subject/subject.ts';
+import { formatDuration } from '../../server/config/duration.ts';
+import { millisecondsOf, type Nanoseconds, NS_PER_SECOND } from '../../server/protocol/nanoseconds.ts';
+import { isSubsetMatch, isValidSubject } from '../../server/subject/subject.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { ConsumerConfig, DeliverPolicy } from './consumer-config-fields.ts';
 import { unsupportedConsumerField } from './consumer-config-support.ts';
+import { filtersOf } from './subject-filter.ts';
 import { checkPush, checkSamplingAndFlow } from './push-config-rules.ts';
 
 /** What the server allows, or the account where that is less; 0 sets no limit. */
@@ -31,6 +33,8 @@ export interface StreamFacts {
   readonly retention: 'limits' | 'interest' | 'workqueue';
   readonly numReplicas: number;
   readonly subjects: readonly string[];
+  /** What the stream allows its consumers, and gives those that don't say; 0 sets no limit. */
+  readonly consumerLimits: { readonly maxAckPending: number; readonly inactiveThresholdNs: Nanoseconds };
 }
 
 const NS_PER_MS = 1_000_000;
@@ -54,14 +58,17 @@ export function completeConsumerConfig(
   const draft: Draft = { ...config };
   return (
     completeNegatives(draft, isPedantic) ??
+    completeWaits(draft, isPedantic) ??
+    completeFromStream(draft, stream, isPedantic) ??
     completeDefaults(draft, limits, isPedantic) ??
     checkNames(draft) ??
     checkReplicas(draft, stream) ??
     checkWaits(draft) ??
     checkPush(draft, stream.subjects) ??
     checkPull(draft, stream, limits) ??
-    checkMaxAckPending(draft, limits) ??
-    checkFilter(draft) ??
+    checkLimits(draft, stream, limits) ??
+    checkDirect(draft) ??
+    checkFilters(draft) ??
     checkStart(draft) ??
     checkSamplingAndFlow(draft) ??
     checkEnds(draft) ??
@@ -106,15 +113,38 @@ function completeNegatives(draft: Draft, isPedantic: boolean): ApiError | null {
   return null;
 }
 
-function completeDefaults(draft: Draft, limits: ConsumerLimits, isPedantic: boolean): ApiError | null {
-  const isPull = draft.deliverSubject === '';
+function completeWaits(draft: Draft, isPedantic: boolean): ApiError | null {
   const awaitsAcks = draft.ackPolicy === 'explicit' || draft.ackPolicy === 'all';
-  if (isPull && draft.maxWaiting === 0) draft.maxWaiting = MAX_WAITING_DEFAULT;
+  if (draft.deliverSubject === '' && draft.maxWaiting === 0) draft.maxWaiting = MAX_WAITING_DEFAULT;
   if (draft.ackWaitNs === 0 && awaitsAcks) draft.ackWaitNs = ACK_WAIT_DEFAULT_NS;
+  const [first] = draft.backoffNs ?? [];
+  if (first === undefined) return null;
+  if (isPedantic && draft.ackWaitNs !== first) {
+    return ApiErrors.pedantic('first backoff value has to equal batch AckWait');
+  }
+  draft.ackWaitNs = first;
+  return null;
+}
+
+function completeFromStream(draft: Draft, { consumerLimits }: StreamFacts, isPedantic: boolean): ApiError | null {
+  const mustSay = (field: string): ApiError =>
+    ApiErrors.pedantic(`${field} must be set if it's configured in stream limits`);
+  if (draft.maxAckPending === 0) {
+    if (isPedantic && consumerLimits.maxAckPending > 0) return mustSay('max_ack_pending');
+    draft.maxAckPending = consumerLimits.maxAckPending;
+  }
+  if (draft.inactiveThresholdNs === 0) {
+    if (isPedantic && consumerLimits.inactiveThresholdNs > 0) return mustSay('inactive_threshold');
+    draft.inactiveThresholdNs = consumerLimits.inactiveThresholdNs;
+  }
+  return null;
+}
+
+function completeDefaults(draft: Draft, limits: ConsumerLimits, isPedantic: boolean): ApiError | null {
   if (draft.maxAckPending === 0 && draft.ackPolicy !== 'none') {
     draft.maxAckPending = Math.min(MAX_ACK_PENDING_DEFAULT, limits.maxAckPending || MAX_ACK_PENDING_DEFAULT);
   }
-  if (isPull && draft.maxRequestBatch === 0 && limits.maxRequestBatch > 0) {
+  if (draft.deliverSubject === '' && draft.maxRequestBatch === 0 && limits.maxRequestBatch > 0) {
     if (isPedantic) return ApiErrors.pedantic("max_request_batch must be set if it's JetStream limits are set");
     draft.maxRequestBatch = limits.maxRequestBatch;
   }
@@ -135,8 +165,11 @@ function checkReplicas({ numReplicas }: Draft, stream: StreamFacts): ApiError | 
   return mustMatch && numReplicas !== stream.numReplicas ? ApiErrors.consumerReplicasShouldMatchStream : null;
 }
 
-function checkWaits({ ackWaitNs, description }: Draft): ApiError | null {
+function checkWaits({ ackWaitNs, backoffNs, maxDeliver, description }: Draft): ApiError | null {
+  const backoff = backoffNs ?? [];
+  if (backoff.some((wait) => wait < 0)) return ApiErrors.consumerBackOffNegative;
   if (ackWaitNs < 0) return ApiErrors.consumerAckWaitNegative;
+  if (maxDeliver !== -1 && backoff.length > maxDeliver) return ApiErrors.consumerMaxDeliverBackoff;
   return description.length > DESCRIPTION_BYTES_MAX
     ? ApiErrors.consumerDescriptionTooLong(DESCRIPTION_BYTES_MAX)
     : null;
@@ -155,17 +188,35 @@ function checkPull(draft: Draft, stream: StreamFacts, limits: ConsumerLimits): A
   return ApiErrors.consumerMaxRequestBatchExceeded(limits.maxRequestBatch);
 }
 
-function checkMaxAckPending({ maxAckPending, direct, deliverSubject }: Draft, limits: ConsumerLimits): ApiError | null {
-  if (limits.maxAckPending > 0 && maxAckPending > limits.maxAckPending) {
-    return ApiErrors.consumerMaxPendingAckExcess(limits.maxAckPending);
+function checkLimits(draft: Draft, { consumerLimits }: StreamFacts, limits: ConsumerLimits): ApiError | null {
+  const { maxAckPending, inactiveThresholdNs } = draft;
+  for (const limit of [limits.maxAckPending, consumerLimits.maxAckPending]) {
+    if (limit > 0 && maxAckPending > limit) return ApiErrors.consumerMaxPendingAckExcess(limit);
   }
-  return direct && deliverSubject === '' ? ApiErrors.consumerDirectRequiresPush : null;
+  const longest = consumerLimits.inactiveThresholdNs;
+  if (longest <= 0 || inactiveThresholdNs <= longest) return null;
+  return ApiErrors.consumerInactiveThresholdExcess(formatDuration(millisecondsOf(longest)));
 }
 
-function checkFilter({ filterSubject, filterSubjects }: Draft): ApiError | null {
-  if (filterSubject === '') return null;
-  if ((filterSubjects ?? []).length > 0) return ApiErrors.consumerDuplicateFilterSubjects;
-  return isValidSubject(filterSubject) ? null : ApiErrors.streamInvalidConfig('invalid subject');
+function checkDirect({ direct, deliverSubject, durableName }: Draft): ApiError | null {
+  if (!direct) return null;
+  if (deliverSubject === '') return ApiErrors.consumerDirectRequiresPush;
+  return durableName === '' ? null : ApiErrors.consumerDirectRequiresEphemeral;
+}
+
+function checkFilters(draft: Draft): ApiError | null {
+  const { filterSubject, filterSubjects } = draft;
+  const invalid = ApiErrors.streamInvalidConfig('invalid subject');
+  if (filterSubject !== '' && (filterSubjects ?? []).length > 0) return ApiErrors.consumerDuplicateFilterSubjects;
+  if (filterSubject !== '' && !isValidSubject(filterSubject)) return invalid;
+  if ((filterSubjects ?? []).includes('')) return ApiErrors.consumerEmptyFilter;
+  const filters = filtersOf(draft);
+  for (const [index, filter] of filters.entries()) {
+    if (!isValidSubject(filter)) return invalid;
+    const overlaps = filters.some((other, at) => at !== index && isSubsetMatch(filter, other));
+    if (overlaps) return ApiErrors.consumerOverlappingSubjectFilters;
+  }
+  return null;
 }
 
 /** How messages name a policy, and where by it a consumer starts. */
@@ -178,7 +229,8 @@ const START: Readonly<Record<DeliverPolicy, readonly [string, 'sequence' | 'time
   last_per_subject: ['last per subject', null],
 };
 
-function checkStart({ deliverPolicy, optStartSeq, optStartTime }: Draft): ApiError | null {
+function checkStart(draft: Draft): ApiError | null {
+  const { deliverPolicy, optStartSeq, optStartTime } = draft;
   const [policy, start] = START[deliverPolicy];
   const wrong = (what: string): ApiError =>
     ApiErrors.consumerInvalidPolicy(`consumer delivery policy is deliver ${policy}, but optional ${what}`);
@@ -186,7 +238,9 @@ function checkStart({ deliverPolicy, optStartSeq, optStartTime }: Draft): ApiErr
   if (start === 'time' && optStartTime === null) return wrong('start time is not set');
   if (start === 'time' && optStartSeq !== 0) return wrong('start start sequence is also set');
   if (start === null && optStartSeq !== 0) return wrong('start sequence is also set');
-  return start !== 'time' && optStartTime !== null ? wrong('start time is also set') : null;
+  if (start !== 'time' && optStartTime !== null) return wrong('start time is also set');
+  const needsFilter = deliverPolicy === 'last_per_subject' && filtersOf(draft).length === 0;
+  return needsFilter ? wrong('filter subject is not set') : null;
 }
 
 function checkEnds({ durableName, name, metadata }: Draft): ApiError | null {

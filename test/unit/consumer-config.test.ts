@@ -35,7 +35,13 @@ import {
 } from './stream-config-reference.ts';
 
 const ENDPOINT = 'CREATE.S.C';
-const STREAM: StreamFacts = { retention: 'limits', numReplicas: 1, subjects: ['s.>'] };
+const NO_STREAM_LIMITS = { maxAckPending: 0, inactiveThresholdNs: 0 };
+const STREAM: StreamFacts = {
+  retention: 'limits',
+  numReplicas: 1,
+  subjects: ['s.>'],
+  consumerLimits: NO_STREAM_LIMITS,
+};
 const NO_LIMITS = { maxAckPending: 0, maxRequestBatch: 0 };
 
 const absence = referenceAbsence();
@@ -81,7 +87,11 @@ describe('a consumer configuration', () => {
     for (const config of taken) {
       const stored = storedConsumerConfig(encode(consumerConfigJson(config, 'stored')));
       // An empty list is not written, as nats-server doesn't.
-      expect(stored).toEqual({ ...config, backoffNs: null, filterSubjects: null });
+      expect(stored).toEqual({
+        ...config,
+        backoffNs: config.backoffNs?.length === 0 ? null : config.backoffNs,
+        filterSubjects: config.filterSubjects?.length === 0 ? null : config.filterSubjects,
+      });
     }
   });
 
@@ -90,7 +100,7 @@ describe('a consumer configuration', () => {
     expect(unsupportedConsumerField(config)).toBeNull();
     const all = { ...config, optStartSeq: Infinity, deliverSubject: 'd' };
     expect(unsupportedConsumerField(all)).toEqual(notYet('opt_start_seq'));
-    expect(unsupportedConsumerField({ ...all, deliverPolicy: 'last_per_subject' })).toEqual(notYet('deliver_policy'));
+    expect(unsupportedConsumerField({ ...config, direct: true, sourcing: true })).toEqual(notYet('direct'));
   });
 
   it('needs the replicas of a stream that keeps messages for its consumers', () => {
@@ -98,19 +108,34 @@ describe('a consumer configuration', () => {
       const config = { ...(consumerOf(REQUEST, ENDPOINT, {}, null) as ConsumerConfig), numReplicas };
       return completeConsumerConfig(config, stream, NO_LIMITS, false);
     };
-    expect(of(1, { retention: 'workqueue', numReplicas: 3, subjects: [] })).toBe(
+    expect(of(1, { ...STREAM, retention: 'workqueue', numReplicas: 3 })).toBe(
       ApiErrors.consumerReplicasShouldMatchStream,
     );
-    expect(of(3, { retention: 'interest', numReplicas: 3, subjects: [] })).toMatchObject({ numReplicas: 3 });
-    expect(of(0, { retention: 'interest', numReplicas: 3, subjects: [] })).toMatchObject({ numReplicas: 0 });
-    expect(of(2, { retention: 'limits', numReplicas: 1, subjects: [] })).toBe(ApiErrors.consumerReplicasExceedsStream);
+    expect(of(3, { ...STREAM, retention: 'interest', numReplicas: 3 })).toMatchObject({ numReplicas: 3 });
+    expect(of(0, { ...STREAM, retention: 'interest', numReplicas: 3 })).toMatchObject({ numReplicas: 0 });
+    expect(of(2, { ...STREAM, retention: 'limits', numReplicas: 1 })).toBe(ApiErrors.consumerReplicasExceedsStream);
+  });
+
+  it('has what its stream says, and no more than that', () => {
+    const stream = { ...STREAM, consumerLimits: { maxAckPending: 7, inactiveThresholdNs: 1_500_000_000 } };
+    const of = (fields: object, isPedantic = false): unknown => {
+      const config = { ...(consumerOf(REQUEST, ENDPOINT, {}, null) as ConsumerConfig), ...fields };
+      return completeConsumerConfig(config, stream, NO_LIMITS, isPedantic);
+    };
+    const unsaid = { maxAckPending: 0, inactiveThresholdNs: 0 };
+    expect(of(unsaid)).toMatchObject(stream.consumerLimits);
+    expect(of(unsaid, true)).toMatchObject({ errCode: 10157 });
+    expect(of({ maxAckPending: 8 })).toEqual(ApiErrors.consumerMaxPendingAckExcess(7));
+    expect(of({ maxAckPending: 7, inactiveThresholdNs: 2_000_000_000 })).toEqual(
+      ApiErrors.consumerInactiveThresholdExcess('1.5s'),
+    );
   });
 
   it('needs explicit acks on a work queue, and one name', () => {
     const config = consumerOf(REQUEST, ENDPOINT, {}, null) as ConsumerConfig;
     const of = (fields: object, stream: StreamFacts): unknown =>
       completeConsumerConfig({ ...config, ...fields }, stream, NO_LIMITS, false);
-    const workQueue: StreamFacts = { retention: 'workqueue', numReplicas: 1, subjects: ['s.>'] };
+    const workQueue: StreamFacts = { ...STREAM, retention: 'workqueue' };
     expect(of({ ackPolicy: 'none' }, workQueue)).toBe(ApiErrors.consumerPullRequiresAck);
     expect(of({ name: 'D' }, STREAM)).toBe(ApiErrors.consumerCreateDurableAndNameMismatch);
     expect(of({ name: '', durableName: 'a.b' }, STREAM)).toMatchObject({ errCode: 10052 });

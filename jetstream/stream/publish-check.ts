@@ -33,7 +33,7 @@ export class PublishCheck {
   private readonly room: PublishRoom;
   private readonly now: () => number;
 
-  /** `now`: wall milliseconds. */
+  /** `now`: milliseconds of the duplicate window's clock. */
   constructor(store: MessageStore, dedup: DedupWindow, now: () => number) {
     this.store = store;
     this.dedup = dedup;
@@ -75,11 +75,11 @@ export class PublishCheck {
   }
 
   /** Notes what later checks need of a message that was stored under `sequence`. */
-  stored(message: Message, sequence: number, timeMs: number, config: StreamConfig): void {
+  stored(message: Message, sequence: number, config: StreamConfig): void {
     this.room.stored(message, sequence, config);
     const messageId = message.payloadStart === message.bodyStart ? null : this.headers.messageId;
     this.lastMessageId = messageId ?? '';
-    if (messageId !== null && config.duplicateWindowNs !== 0) this.dedup.add(messageId, sequence, timeMs);
+    if (messageId !== null && config.duplicateWindowNs !== 0) this.dedup.add(messageId, sequence, this.now());
   }
 
   checkSize(message: Message, { maxMsgSize }: StreamConfig): ApiError | null {

@@ -28,6 +28,11 @@ export class StreamClock {
     this.nanoseconds = time.nanoseconds;
   }
 
+  /** Milliseconds of the time that a message would get now. */
+  get nowMs(): number {
+    return Math.max(this.clock.wallMs(), this.seconds * 1000 + Math.floor(this.nanoseconds / 1e6));
+  }
+
   next(): Time {
     if (++this.nanoseconds === 1e9) {
       this.seconds++;

@@ -34,6 +34,7 @@ import { PublishCheck } from './publish-check.ts';
 import { Republisher } from './republisher.ts';
 import { replacedBy } from './rollup.ts';
 import { StreamClock } from './stream-clock.ts';
+import { WindowClock } from './window-clock.ts';
 import type { StreamConfig } from './stream-config.ts';
 import type { StorageUse, StreamHost } from './stream-host.ts';
 
@@ -59,6 +60,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   private readonly clock: StreamClock;
   private readonly dedup = new DedupWindow();
+  private readonly windowClock: WindowClock;
   private readonly atomicBatches: AtomicBatches;
   private readonly fastBatches: FastBatches;
   private readonly lifetimes: MessageLifetimes;
@@ -79,13 +81,14 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.config = config;
     this.created = created;
     this.clock = new StreamClock(host.io.clock, host.io.timers);
+    this.windowClock = new WindowClock(host.io.clock);
     const isFile = config.storage === 'file';
     this.use = isFile ? host.fileUse : host.memoryUse;
     const firstSequence = Math.max(1, config.firstSeq);
     this.store = isFile
       ? new FileStore(host.storage, number, host.storage.assetDirectory('stream', number), this, this, firstSequence)
       : new MemoryStore(host.io.timers, this, firstSequence);
-    this.check = new PublishCheck(this.store, this.dedup, () => host.io.clock.wallMs());
+    this.check = new PublishCheck(this.store, this.dedup, () => this.windowClock.nowMs);
     this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeOwn(marker));
     this.interest = new Interest(this.store, host.io.timers, config.retention);
     this.subjectOfUnwanted = Buffer.from(config.name, 'latin1');
@@ -112,6 +115,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   /** Begins to take messages. */
   start(): void {
     this.check.restore();
+    if (this.store.lastTime !== null) this.windowClock.notBefore(timeMs(this.store.lastTime));
     this.subscribeAll();
     this.interest.start();
     this.lifetimes.start();
@@ -214,7 +218,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   append(message: Message): number {
     const time = this.clock.next();
     const sequence = this.isKept(message) ? this.appendKept(message, time) : this.appendUnwanted(message, time);
-    this.check.stored(message, sequence, timeMs(time), this.config);
+    this.check.stored(message, sequence, this.config);
     if (this.dedup.size > 0 && this.idTimer === null) this.expireIds();
     return sequence;
   }
@@ -317,7 +321,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   // ── the stream's part of a checkpoint ────────────────────────────────────────────────────────────────────────────
 
   encode(lastSequence: number): Buffer {
-    const ids = this.dedup.encode(lastSequence);
+    const ids = this.dedup.encode(lastSequence, this.clock.nowMs - this.windowClock.nowMs);
     const head = Buffer.allocUnsafe(LENGTH_BYTES);
     put32(head, 0, ids.length);
     return Buffer.concat([head, ids, this.lifetimes.encode(lastSequence)]);
@@ -345,9 +349,9 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   /** Forgets ids that are too old, and comes back when more will be. */
   private expireIds(): void {
     this.idTimer = null;
-    const { clock, timers } = this.host.io;
+    const { timers } = this.host.io;
     const windowMs = millisecondsOf(this.config.duplicateWindowNs);
-    const more = this.dedup.expire(clock.wallMs() - windowMs, EXPIRE_IDS_PER_TURN);
+    const more = this.dedup.expire(this.windowClock.nowMs - windowMs, EXPIRE_IDS_PER_TURN);
     if (this.isStopped || this.dedup.size === 0) return;
     this.idTimer = timers.after(more ? 1 : Math.max(EXPIRE_IDS_MS_MIN, windowMs / 10), () => this.expireIds());
   }

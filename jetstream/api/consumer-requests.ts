@@ -8,6 +8,7 @@ import { checkConsumerAction, updateConsumerConfig } from '../consumer/consumer-
 import { type ConsumerConfig, decodeConsumerRequest } from '../consumer/consumer-config.ts';
 import type { Consumer } from '../consumer/consumer.ts';
 import { checkChangedWorkQueueConsumer, checkNewWorkQueueConsumer } from '../consumer/work-queue-rules.ts';
+import { checkDeadLetterSubject } from '../consumer/dead-letter-subject.ts';
 import { type ConsumerOrigin, startingSequence } from '../consumer/starting-sequence.ts';
 import { consumersMax } from './account-limits.ts';
 import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
@@ -73,6 +74,8 @@ function planConsumer(context: ApiContext, request: ApiRequest): Plan | ApiError
   if (entry === undefined) return ApiErrors.streamNotFound;
   const wanted = completeConsumerConfig(named, entry.stream.config, jetstream.options.limits, decoded.isPedantic);
   if (isApiError(wanted)) return wanted;
+  const unreachable = checkDeadLetterSubject(wanted, entry.stream.config.subjects);
+  if (unreachable !== null) return unreachable;
   const existing = entry.consumers.get(wanted.name) ?? null;
   const refusal = checkConsumerAction(decoded.action, existing?.config ?? null, wanted);
   if (refusal !== null) return refusal;

@@ -2,6 +2,7 @@
 
 import type { Account } from '../../server/account/account.ts';
 import type { Io } from '../../server/io/io.ts';
+import type { Log } from '../../server/io/log.ts';
 import type { Storage } from '../store/storage.ts';
 import type { MessageStore, StoreListener } from '../store/store.ts';
 import type { Advisories } from '../advisories.ts';
@@ -17,6 +18,7 @@ export interface ConsumedStream {
   readonly settlements: SettlementListener | null;
   readonly host: {
     readonly io: Io;
+    readonly log: Log;
     readonly domain: string;
     readonly storage: Storage;
     readonly advisories: Advisories;

@@ -28,4 +28,6 @@ export type LeaveReason = 'exhausted' | 'terminated';
 export interface DeadLetterGate {
   /** Calls back, at once or later, when the message may leave. Until then it is neither delivered nor settled. */
   leave(sequence: number, deliveries: number, reason: LeaveReason, text: string, done: () => void): void;
+  /** The consumer serves nobody any more: nothing may leave. */
+  stop(): void;
 }

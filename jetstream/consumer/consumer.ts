@@ -31,6 +31,8 @@ import { PushDelivery, type PushHost } from './push-delivery.ts';
 import { RedeliveryQueue } from './redelivery-queue.ts';
 import { SlicedSearch } from './sliced-search.ts';
 import type { ConsumerOrigin } from './starting-sequence.ts';
+import { DeadLetters } from './dead-letters.ts';
+import { deadLetterSubject } from './dead-letter-subject.ts';
 import { filtersOf, SubjectFilter } from './subject-filter.ts';
 import { UndeliveredCount } from './undelivered-count.ts';
 
@@ -125,6 +127,7 @@ export class Consumer implements StoreListener, PushHost {
     this.pause.set(this.config.pauseUntil);
     this.pump.start();
     this.delivery.start();
+    this.leaveDeadLetters();
     stream.observers.add(this);
     this.redelivery.watchAll();
     this.inactivity.watch(millisecondsOf(this.config.inactiveThresholdNs));
@@ -136,6 +139,7 @@ export class Consumer implements StoreListener, PushHost {
     this.pump.update();
     this.pause.set(config.pauseUntil);
     this.delivery.update(config);
+    this.leaveDeadLetters();
     this.changeWaits(new DeliveryWaits(config));
     const filters = filtersOf(config);
     if (filters.join(' ') !== before.join(' ')) {
@@ -162,12 +166,17 @@ export class Consumer implements StoreListener, PushHost {
     if (this.isStopped) return;
     this.isStopped = true;
     this.delivery.stop(status);
+    this.deadLetters?.stop();
     this.pause.stop();
     for (const subscription of this.subscriptions) this.stream.account.unsubscribe(subscription);
     this.stream.observers.delete(this);
     this.search?.cancel();
     this.redelivery.stop();
     this.inactivity.stop();
+  }
+
+  private leaveDeadLetters(): void {
+    if (deadLetterSubject(this.config) !== null) this.deadLetters ??= new DeadLetters(this);
   }
 
   subscribe(sink: Sink, subject: string): void {

@@ -3,7 +3,7 @@
  * nats-server keeps it without a meaning.
  */
 
-import { isValidLiteralSubject, subjectMatches } from '../../server/subject/subject.ts';
+import { isValidPublishSubject, subjectMatches } from '../../server/subject/subject.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import { filtersOf } from './subject-filter.ts';
@@ -24,7 +24,7 @@ export function deadLetterSubject({ metadata }: ConsumerConfig): string | null {
 export function checkDeadLetterSubject(config: ConsumerConfig, streamSubjects: readonly string[]): ApiError | null {
   const subject = deadLetterSubject(config);
   if (subject === null) return null;
-  if (!isValidLiteralSubject(subject)) return ApiErrors.consumerCreateFailed(`${KEY} is not a valid literal subject`);
+  if (!isValidPublishSubject(subject)) return ApiErrors.consumerCreateFailed(`${KEY} is not a valid literal subject`);
   if (RESERVED.test(subject)) return ApiErrors.consumerCreateFailed(`${KEY} is reserved for the server`);
   const matchesSome = (patterns: readonly string[]): boolean => patterns.some((each) => subjectMatches(each, subject));
   const filters = filtersOf(config);

@@ -71,9 +71,9 @@ export class DeadLetters implements DeadLetterGate {
   private complainedMs = Number.NEGATIVE_INFINITY;
   private isStopped = false;
 
-  constructor(consumer: DeadLetterConsumer, log: Log) {
+  constructor(consumer: DeadLetterConsumer) {
     this.consumer = consumer;
-    this.log = log;
+    this.log = consumer.stream.host.log;
     this.io = consumer.stream.host.io;
     this.answers = `_INBOX.${this.io.random.bytes(ID_BYTES).toString('hex')}`;
   }

@@ -237,7 +237,10 @@ export class JetStream implements AssetHost, StreamHost {
       return;
     }
     const consumer = this.makeConsumer(parent, entry);
-    if (this.isServing) this.serveConsumer(consumer);
+    if (!this.isServing) return;
+    this.serveConsumer(consumer);
+    consumer.advisories.created();
+    if (consumer.pause.isPaused) consumer.advisories.paused();
   }
 
   private makeConsumer(parent: StreamEntry, entry: CatalogEntry): Consumer {
@@ -272,6 +275,7 @@ export class JetStream implements AssetHost, StreamHost {
       if (consumer.number !== number) continue;
       entry.consumers.delete(name);
       consumer.stop('409 Consumer Deleted');
+      if (this.isServing) consumer.advisories.deleted();
       this.storage.unregister(number);
       consumer.log?.destroy();
     }

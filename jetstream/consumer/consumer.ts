@@ -9,12 +9,14 @@
  * when that is durable.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import type { Sink } from '../../server/ports.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import type { StoreListener } from '../store/store.ts';
 import { Acknowledgements } from './acknowledgements.ts';
 import type { ConsumedStream } from './consumed-stream.ts';
+import { ConsumerAdvisories } from './consumer-advisories.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import type { ConsumerEvents, DeadLetterGate } from './consumer-events.ts';
 import { ConsumerLog } from './consumer-log.ts';
@@ -45,6 +47,7 @@ export class Consumer implements StoreListener, PushHost {
   readonly log: ConsumerLog | null;
   readonly delivery: Delivery;
   readonly pause: ConsumerPause;
+  readonly advisories: ConsumerAdvisories;
   filter: SubjectFilter;
   isStopped = false;
   config: ConsumerConfig;
@@ -98,7 +101,12 @@ export class Consumer implements StoreListener, PushHost {
       this.acknowledgements.expired(sequences);
     });
     this.acknowledgements = new Acknowledgements(this, this.redelivery);
-    this.pause = new ConsumerPause(stream.host.io, () => this.wake());
+    this.advisories = new ConsumerAdvisories(this);
+    this.events = this.advisories;
+    this.pause = new ConsumerPause(stream.host.io, () => {
+      this.advisories.paused();
+      this.wake();
+    });
     this.delivery = config.deliverSubject === '' ? new PullDelivery(this) : new PushDelivery(this);
     this.pump = new MessagePump(this, this.redelivery);
     this.inactivity = new Inactivity(
@@ -135,9 +143,11 @@ export class Consumer implements StoreListener, PushHost {
 
   update(config: ConsumerConfig): void {
     const before = filtersOf(this.config);
+    const isPauseChanged = !isDeepStrictEqual(config.pauseUntil, this.config.pauseUntil);
     this.config = config;
     this.pump.update();
     this.pause.set(config.pauseUntil);
+    if (isPauseChanged) this.advisories.paused();
     this.delivery.update(config);
     this.leaveDeadLetters();
     this.changeWaits(new DeliveryWaits(config));

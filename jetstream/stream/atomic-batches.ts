@@ -17,11 +17,12 @@
 import type { Message } from '../../server/protocol/message.ts';
 import { isLevelTooHigh } from '../../server/protocol/required-level.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
+import { type AbandonReason, adviseAbandonedBatch } from './abandoned-batches.ts';
 import { AtomicBatch } from './atomic-batch.ts';
 import { BatchCheck } from './batch-check.ts';
 import { BATCH_ID_BYTES_MAX, BATCH_TIMEOUT_MS, LEVEL_HEADER } from './batch-limits.ts';
 import { withHeader, withoutHeader } from './batch-headers.ts';
-import { BatchTable } from './batch-table.ts';
+import { BatchTable, type TimedBatch } from './batch-table.ts';
 import type { BatchingStream } from './batching-stream.ts';
 
 const IN_FLIGHT_MAX = 50;
@@ -37,7 +38,12 @@ export class AtomicBatches {
 
   constructor(stream: BatchingStream) {
     this.stream = stream;
-    const limits = { inFlightMax: IN_FLIGHT_MAX, serverMax: SERVER_MAX, timeoutMs: BATCH_TIMEOUT_MS };
+    const limits = {
+      inFlightMax: IN_FLIGHT_MAX,
+      serverMax: SERVER_MAX,
+      timeoutMs: BATCH_TIMEOUT_MS,
+      timedOut: ({ id }: TimedBatch): void => adviseAbandonedBatch(stream, id, 'timeout'),
+    };
     this.table = new BatchTable(stream.host.io, stream.host.batchUse, 'atomicBatches', limits);
   }
 
@@ -83,6 +89,8 @@ export class AtomicBatches {
     const error = this.continue(batch, message, sequence, count);
     if (error === null) return batch;
     this.table.drop(batch);
+    const reason = reasonOf(error);
+    if (reason !== null) adviseAbandonedBatch(this.stream, batchId, reason);
     return error;
   }
 
@@ -162,6 +170,13 @@ export class AtomicBatches {
 }
 
 const TOO_LARGE: ApiError = ApiErrors.atomicPublishTooLargeBatch(MESSAGES_MAX);
+
+/** Why a batch is given up over this error; `null` when nobody else hears of that. */
+function reasonOf(error: ApiError): AbandonReason | null {
+  if (error === ApiErrors.requiredApiLevel) return 'unsupported';
+  if (error === TOO_LARGE) return 'large';
+  return error === ApiErrors.atomicPublishIncomplete ? 'incomplete' : null;
+}
 
 function sizeError(count: number): ApiError | null {
   return count > MESSAGES_MAX ? TOO_LARGE : null;

@@ -30,6 +30,8 @@ export interface BatchLimits {
   readonly inFlightMax: number;
   readonly serverMax: number;
   readonly timeoutMs: number;
+  /** Hears of a batch that nobody added to for so long; it is dropped already. */
+  readonly timedOut?: (batch: TimedBatch) => void;
 }
 
 export class BatchTable<Batch extends TimedBatch> {
@@ -65,6 +67,7 @@ export class BatchTable<Batch extends TimedBatch> {
   isAbandoned(batch: Batch): boolean {
     if (this.io.clock.monotonicMs() - batch.usedMs < this.limits.timeoutMs) return false;
     this.drop(batch);
+    this.limits.timedOut?.(batch);
     return true;
   }
 

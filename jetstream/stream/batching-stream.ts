@@ -1,5 +1,6 @@
 /** What atomic and fast batches need of the stream they are published to. */
 
+import type { Account } from '../../server/account/account.ts';
 import type { Message } from '../../server/protocol/message.ts';
 import type { MessageStore } from '../store/store.ts';
 import type { PublishAnswers } from './publish-answers.ts';
@@ -8,6 +9,7 @@ import type { StreamConfig } from './stream-config.ts';
 import type { StreamHost } from './stream-host.ts';
 
 export interface BatchingStream {
+  readonly account: Account;
   readonly host: StreamHost;
   readonly config: StreamConfig;
   readonly store: MessageStore;

@@ -33,7 +33,7 @@ export function makeJetStream(site: Site): JetStream {
   try {
     const accounts = [site.globalAccount];
     return new JetStream(
-      { io, log, serverName: site.name, accounts, systemAccount: site.systemAccount },
+      { io, log, serverName: site.name, maxPendingBytes: options.maxPendingBytes, accounts, systemAccount: site.systemAccount },
       options.jetstream,
       directory,
       limitsOf(site, directory),

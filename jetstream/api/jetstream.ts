@@ -40,6 +40,8 @@ export interface JetStreamSite {
   readonly io: Io;
   readonly log: Log;
   readonly serverName: string;
+  /** Bytes that a client may have unsent. */
+  readonly maxPendingBytes: number;
   /** The accounts that have JetStream. */
   readonly accounts: readonly Account[];
   /** Hears what concerns the whole server. */
@@ -58,6 +60,7 @@ export class JetStream implements AssetHost, StreamHost {
   readonly memoryUse: StorageUse;
   readonly advisories: Advisories;
   readonly batchUse: BatchUse = { atomicBatches: 0, fastBatches: 0, stagedBytes: 0 };
+  readonly maxPendingBytes: number;
   readonly maxBufferedBytes: number;
   readonly maxBufferedMessages: number;
   readonly accounts: ReadonlyMap<string, JetStreamAccount>;
@@ -80,6 +83,7 @@ export class JetStream implements AssetHost, StreamHost {
     this.storeDirectory = storeDirectory;
     this.fileUse = { bytes: 0, bytesMax: limits.fileBytes };
     this.memoryUse = { bytes: 0, bytesMax: limits.memoryBytes };
+    this.maxPendingBytes = site.maxPendingBytes;
     this.maxBufferedBytes = options.maxBufferedBytes;
     this.maxBufferedMessages = options.maxBufferedMessages;
     this.accounts = new Map(site.accounts.map((account) => [account.name, new JetStreamAccount(account)]));
@@ -127,10 +131,11 @@ export class JetStream implements AssetHost, StreamHost {
   private serve({ stream, consumers }: StreamEntry): void {
     stream.start();
     this.directGets.set(stream, new DirectGets(stream));
-    for (const consumer of consumers.values()) this.serveConsumer(consumer);
+    for (const consumer of consumers.values()) this.serveConsumer(stream, consumer);
   }
 
-  private serveConsumer(consumer: Consumer): void {
+  private serveConsumer(stream: Stream, consumer: Consumer): void {
+    stream.interest.add(consumer);
     consumer.onInactive = () => this.deleteConsumer(consumer, () => undefined);
     consumer.start();
   }
@@ -180,7 +185,10 @@ export class JetStream implements AssetHost, StreamHost {
   }
 
   deleteConsumer(consumer: Consumer, done: () => void): void {
-    this.change(consumer.log !== null, { delete: { number: consumer.number, kind: 'consumer' } }, done);
+    const { account, name } = consumer.stream;
+    const stream = this.accountOf(account.name).streams.get(name)?.stream;
+    const deleted = (): void => (stream === undefined ? done() : stream.whenReviewed(done));
+    this.change(consumer.log !== null, { delete: { number: consumer.number, kind: 'consumer' } }, deleted);
   }
 
   private change(isStored: boolean, change: CatalogChange, done: () => void): boolean {
@@ -234,11 +242,12 @@ export class JetStream implements AssetHost, StreamHost {
     const existing = parent.consumers.get(entry.consumer);
     if (existing !== undefined) {
       existing.update(config);
+      parent.stream.interest.changed();
       return;
     }
     const consumer = this.makeConsumer(parent, entry);
     if (!this.isServing) return;
-    this.serveConsumer(consumer);
+    this.serveConsumer(parent.stream, consumer);
     consumer.advisories.created();
     if (consumer.pause.isPaused) consumer.advisories.paused();
   }
@@ -263,6 +272,7 @@ export class JetStream implements AssetHost, StreamHost {
 
   private dropStream(account: JetStreamAccount, name: string, entry: StreamEntry): void {
     account.streams.delete(name);
+    entry.stream.interest.stop();
     for (const consumer of entry.consumers.values()) this.dropConsumer(entry, consumer.number);
     this.stopStream(entry.stream);
     this.storage.unregister(entry.stream.number);
@@ -278,6 +288,8 @@ export class JetStream implements AssetHost, StreamHost {
       if (this.isServing) consumer.advisories.deleted();
       this.storage.unregister(number);
       consumer.log?.destroy();
+      entry.stream.interest.remove(consumer);
+      entry.stream.interest.changed();
     }
   }
 

@@ -6,6 +6,7 @@ import type { Stream } from '../stream/stream.ts';
 import { type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import { encodeTime } from './api-time.ts';
 import { findMessage, type Wanted } from './message-search.ts';
+import { runPaced } from './paced-work.ts';
 import { isEmptyBody, type MessageGetBody, messageDeleteBody, messageGetBody, readBody } from './request-bodies.ts';
 
 const GET = 'stream_msg_get_response';
@@ -13,30 +14,41 @@ const DELETE = 'stream_msg_delete_response';
 const NAME = 3;
 
 const getMessage: ApiHandler = (context, request) => {
-  const entry = streamOf(context, request, request.tokens[NAME], GET);
-  if (entry === null) return;
-  const body = readBody(request.body, messageGetBody, context.jetstream.options.isStrict);
-  if (isApiError(body)) {
-    request.refuse(GET, body);
-    return;
-  }
-  const wanted = body.maxBytes > 0 ? null : wantedMessage(body);
-  if (wanted === null) {
+  const { jetstream } = context;
+  if (isEmptyBody(request.body)) {
     request.refuse(GET, ApiErrors.badRequest);
     return;
   }
-  findMessage(entry.stream.store, wanted, (message) => {
-    if (message === null) request.refuse(GET, ApiErrors.noMessageFound);
-    else request.respond(GET, { message: messageJson(message, body.noHeaders) });
-  });
+  const body = readBody(request.body, messageGetBody, jetstream.options.isStrict);
+  const wanted = isApiError(body) ? body : (wantedMessage(body) ?? ApiErrors.badRequest);
+  if (isApiError(body) || isApiError(wanted)) {
+    request.refuse(GET, wanted as ApiError);
+    return;
+  }
+  const entry = streamOf(context, request, request.tokens[NAME], GET);
+  if (entry === null) return;
+  const { store } = entry.stream;
+  runPaced(
+    jetstream.io,
+    store,
+    findMessage(store, wanted),
+    () => false,
+    (message) => {
+      if (message === null) request.refuse(GET, ApiErrors.noMessageFound);
+      else request.respond(GET, { message: messageJson(message, body.noHeaders) });
+    },
+  );
 };
 
 /** What one message the body asks for; `null` when it asks for none, several, or in more than one way. */
-export function wantedMessage(body: MessageGetBody): Wanted | null {
-  if (body.batch > 0 || body.multiLastFor !== null || body.upToSequence > 0 || body.upToTime !== null) return null;
-  if (body.startTime !== null) return null;
-  const { sequence, lastFor, nextFor } = body;
-  if (lastFor !== '') return sequence > 0 || nextFor !== '' ? null : { kind: 'last', subject: lastFor };
+function wantedMessage(body: MessageGetBody): Wanted | null {
+  const { sequence, lastFor, nextFor, startTime, batch, maxBytes } = body;
+  if (batch > 0 || maxBytes > 0 || (sequence > 0 && startTime !== null)) return null;
+  if (lastFor !== '') {
+    const isMore = sequence > 0 || nextFor !== '' || startTime !== null;
+    return isMore ? null : { kind: 'last', subject: lastFor };
+  }
+  if (startTime !== null) return { kind: 'since', subject: nextFor, moment: startTime };
   if (nextFor !== '') return { kind: 'next', subject: nextFor, from: sequence };
   return sequence > 0 ? { kind: 'sequence', sequence } : null;
 }
@@ -54,12 +66,19 @@ function messageJson(message: RecordView, noHeaders: boolean): object {
 }
 
 const deleteMessage: ApiHandler = (context, request) => {
+  if (isEmptyBody(request.body)) {
+    request.refuse(DELETE, ApiErrors.badRequest);
+    return;
+  }
+  const body = readBody(request.body, messageDeleteBody, context.jetstream.options.isStrict);
+  if (isApiError(body)) {
+    request.refuse(DELETE, body);
+    return;
+  }
   const entry = streamOf(context, request, request.tokens[NAME], DELETE);
   if (entry === null) return;
   const { store, config } = entry.stream;
-  const body = readBody(request.body, messageDeleteBody, context.jetstream.options.isStrict);
-  if (isApiError(body)) request.refuse(DELETE, body);
-  else if (isEmptyBody(request.body)) request.refuse(DELETE, ApiErrors.badRequest);
+  if (config.sealed) request.refuse(DELETE, ApiErrors.streamSealed);
   else if (config.denyDelete)
     request.refuse(DELETE, ApiErrors.streamMessageDeleteFailed('message delete not permitted'));
   else if (!store.remove(body.sequence)) request.refuse(DELETE, missing(entry.stream, body.sequence));

@@ -1,67 +1,61 @@
 /**
  * Purging: everything, below a sequence, all but the last few; of one subject or of all. Messages of one subject are
- * removed one by one, PER_TURN in a turn; the rest goes at once.
+ * removed one by one, in short pieces; the rest goes at once.
  *
  * Source: ADR-10.
  */
 
-import { SubjectFilter } from '../consumer/subject-filter.ts';
-import { LOADING, NONE } from '../store/store.ts';
+import { type MessageStore, NONE } from '../store/store.ts';
 import type { Stream } from '../stream/stream.ts';
+import { countMatching, filterFor, nextMatching } from './message-search.ts';
+import { type Paced, runPaced } from './paced-work.ts';
 import type { PurgeBody } from './request-bodies.ts';
 
-const PER_TURN = 1000;
+const PER_STEP = 100;
 
 /** Calls back with the number of messages removed, when their removal is durable. */
 export function purgeStream(stream: Stream, body: PurgeBody, done: (purged: number) => void): void {
   const { filter, sequence, keep } = body;
-  const { store } = stream;
-  const isWhole = filter === '' || filter === '>';
-  if (!isWhole || keep > 0) {
-    new Purge(stream, filter, sequence, keep, done).run();
-    return;
+  const isAll = filter === '' || filter === '>';
+  // Nothing is below the first sequence, whatever else is said.
+  if (sequence === 1) done(0);
+  else if (isAll && keep === 0) purgeBelow(stream, sequence, done);
+  else {
+    const work = removeMatching(stream.store, body);
+    runPaced(
+      stream.host.io,
+      stream.store,
+      work,
+      () => false,
+      (purged) => stream.whenDurable(() => done(purged)),
+    );
   }
-  const before = store.messages;
-  store.purgeBelow(sequence > 0 ? sequence : store.lastSequence + 1);
-  stream.whenDurable(() => done(before - store.messages));
 }
 
-class Purge {
-  private readonly stream: Stream;
-  private readonly filter: SubjectFilter;
-  private readonly done: (purged: number) => void;
-  private readonly below: number;
-  private remaining: number;
-  private purged = 0;
-  private at: number;
+/** Everything goes below the sequence, or everything when it is 0. */
+function purgeBelow(stream: Stream, sequence: number, done: (purged: number) => void): void {
+  const { store } = stream;
+  const { messages, lastSequence } = store;
+  store.purgeBelow(sequence > 0 ? sequence : lastSequence + 1);
+  stream.whenDurable(() => {
+    // Others may have come meanwhile.
+    const came = sequence > lastSequence + 1 ? 0 : store.lastSequence - lastSequence;
+    done(Math.max(0, messages + came - store.messages));
+  });
+}
 
-  constructor(stream: Stream, filter: string, sequence: number, keep: number, done: (purged: number) => void) {
-    const { store } = stream;
-    this.stream = stream;
-    this.filter = new SubjectFilter(filter, store.subjects);
-    this.done = done;
-    this.at = store.firstSequence;
-    this.below = sequence > 0 ? sequence : store.lastSequence + 1;
-    const matching = this.filter.accepts === null ? store.messages : this.filter.count();
-    this.remaining = keep > 0 ? Math.max(0, matching - keep) : matching;
+function* removeMatching(store: MessageStore, { filter: pattern, sequence, keep }: PurgeBody): Paced<number> {
+  const filter = filterFor(store, pattern);
+  const end = sequence > 0 ? sequence : store.lastSequence + 1;
+  const matching = keep > 0 ? yield* countMatching(store, store.firstSequence, filter) : Infinity;
+  let purged = 0;
+  let looked = 0;
+  for (let at = store.firstSequence; looked < matching - keep; looked++) {
+    const next = yield* nextMatching(store, at, filter);
+    if (next === NONE || next >= end) break;
+    if (store.remove(next)) purged++;
+    at = next + 1;
+    if (looked % PER_STEP === PER_STEP - 1) yield 0;
   }
-
-  run(): void {
-    const { store } = this.stream;
-    for (let count = 0; count < PER_TURN; count++) {
-      const next = this.remaining > 0 ? store.next(this.at, this.filter.accepts) : NONE;
-      if (next === LOADING) {
-        store.whenReadable(this.at, () => this.run());
-        return;
-      }
-      if (next === NONE || next >= this.below) {
-        this.stream.whenDurable(() => this.done(this.purged));
-        return;
-      }
-      if (store.remove(next)) this.purged++;
-      this.remaining--;
-      this.at = next + 1;
-    }
-    this.stream.host.io.timers.afterTurn(() => this.run());
-  }
+  return purged;
 }

@@ -259,16 +259,13 @@ const deleteStream: ApiHandler = (context, request) => {
 
 const purge: ApiHandler = (context, request) => {
   const refuse = (error: ApiError): void => request.refuse(PURGE, error, { purged: 0 });
-  const entry = context.owner.streams.get(request.tokens[NAME] ?? '');
-  if (entry === undefined) {
-    refuse(ApiErrors.streamNotFound);
-    return;
-  }
   const body = readOptions(request.body, purgeBody, context.jetstream.options.isStrict);
+  const entry = context.owner.streams.get(request.tokens[NAME] ?? '');
   if (isApiError(body)) refuse(body);
+  else if (body.sequence > 0 && body.keep > 0) refuse(ApiErrors.badRequest);
+  else if (entry === undefined) refuse(ApiErrors.streamNotFound);
   else if (entry.stream.config.sealed) refuse(ApiErrors.streamSealed);
   else if (entry.stream.config.denyPurge) refuse(ApiErrors.streamPurgeFailed('stream purge not permitted'));
-  else if (body.sequence > 0 && body.keep > 0) refuse(ApiErrors.badRequest);
   else purgeStream(entry.stream, body, (purged) => request.respond(PURGE, { success: true, purged }));
 };
 

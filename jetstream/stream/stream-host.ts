@@ -25,6 +25,8 @@ export interface StreamHost {
   readonly memoryUse: StorageUse;
   readonly advisories: Advisories;
   readonly batchUse: BatchUse;
+  /** Bytes that a client may have unsent. */
+  readonly maxPendingBytes: number;
   readonly maxBufferedBytes: number;
   readonly maxBufferedMessages: number;
 }

@@ -22,16 +22,9 @@ const KIND_BY_STREAM_REQUEST: Readonly<Record<string, string>> = {
   'STREAM.RESTORE.*': 'stream_restore',
 };
 
-const KIND_BY_CONSUMER_REQUEST: Readonly<Record<string, string>> = {
-  'CONSUMER.RESET.*.*': 'consumer_reset',
-};
-
 export const absentHandlers: readonly ApiEntry[] = [
   ...refused(KIND_BY_CLUSTER_REQUEST, () => ApiErrors.clusterRequired),
   ...refused(KIND_BY_STREAM_REQUEST, (name) => ApiErrors.streamInvalidConfig(`${name} not supported by petiole yet`)),
-  ...refused(KIND_BY_CONSUMER_REQUEST, (name) =>
-    ApiErrors.consumerCreateFailed(`${name} not supported by petiole yet`),
-  ),
 ];
 
 function refused(kinds: Readonly<Record<string, string>>, error: (name: string) => ApiError): ApiEntry[] {

@@ -25,6 +25,7 @@ import { ApiQueue } from './api-queue.ts';
 import { ApiRequest } from './api-request.ts';
 import { consumerControlHandlers } from './consumer-control-requests.ts';
 import { consumerHandlers } from './consumer-requests.ts';
+import { consumerResetHandlers } from './consumer-reset-requests.ts';
 import type { JetStreamAccount } from './jetstream-account.ts';
 import type { JetStream } from './jetstream.ts';
 import { refuseLevel } from './level-refusals.ts';
@@ -41,6 +42,7 @@ const HANDLERS: readonly ApiEntry[] = [
   ...streamHandlers,
   ...consumerHandlers,
   ...consumerControlHandlers,
+  ...consumerResetHandlers,
   ...messageHandlers,
   ...absentHandlers,
 ];

@@ -27,9 +27,19 @@ export function purgeStream(stream: Stream, body: PurgeBody, done: (purged: numb
       stream.store,
       work,
       () => false,
-      (purged) => stream.whenDurable(() => done(purged)),
+      (purged) => {
+        stream.whenDurable(() => {
+          if (isAll) tellPurged(stream);
+          done(purged);
+        });
+      },
     );
   }
+}
+
+/** Consumers go on at what is left, as after any purge. */
+function tellPurged({ observers, store }: Stream): void {
+  for (const observer of observers) observer.purged(store.firstSequence);
 }
 
 /** Everything goes below the sequence, or everything when it is 0. */

@@ -90,7 +90,7 @@ const updateStream: ApiHandler = (context, request) => {
     return;
   }
   const isPut = jetstream.putStream(owner.account.name, config, entry.stream, entry.stream.created, () => {
-    answerWithInfo(entry, request, UPDATE);
+    entry.stream.whenReviewed(() => answerWithInfo(entry, request, UPDATE));
   });
   if (!isPut) request.refuse(UPDATE, ApiErrors.streamUpdateFailed(TOO_LARGE));
 };

@@ -41,6 +41,8 @@ export class Interest {
   /** The next sequence to review; 0: nothing is being reviewed. */
   private reviewAt = 0;
   private isReviewScheduled = false;
+  /** Who waits until nothing is being reviewed. */
+  private waiting: (() => void)[] = [];
   /** The number of the subject that a search came across last. */
   private subject = 0;
   private readonly noteSubject = (subject: number): boolean => {
@@ -65,6 +67,7 @@ export class Interest {
 
   stop(): void {
     this.isActive = false;
+    this.reviewed();
   }
 
   setPolicy(policy: RetentionPolicy): void {
@@ -114,6 +117,12 @@ export class Interest {
     else if (store.messages > 0 || store.appendedMessages > 0) store.purgeBelow(store.appendedSequence + 1);
   }
 
+  /** Calls back when what nobody waits for any more is being removed. */
+  whenReviewed(done: () => void): void {
+    if (this.reviewAt === 0 || !this.isActive) done();
+    else this.waiting.push(done);
+  }
+
   private removeUnlessAwaited(sequence: number): void {
     const { store } = this;
     const found = store.next(sequence, this.noteSubject);
@@ -138,6 +147,13 @@ export class Interest {
     this.reviewLater();
   }
 
+  private reviewed(): void {
+    this.reviewAt = 0;
+    const { waiting } = this;
+    this.waiting = [];
+    for (const done of waiting) done();
+  }
+
   private reviewLater(): void {
     if (this.isReviewScheduled) return;
     this.isReviewScheduled = true;
@@ -150,7 +166,10 @@ export class Interest {
   private reviewSome(): void {
     const { store } = this;
     for (let count = 0; count < REVIEWED_PER_TURN; count++) {
-      if (!this.isActive || this.policy === 'limits') return;
+      if (!this.isActive || this.policy === 'limits') {
+        this.reviewed();
+        return;
+      }
       const found = store.next(this.reviewAt, this.noteSubject);
       if (found === LOADING) {
         this.isReviewScheduled = true;
@@ -161,7 +180,7 @@ export class Interest {
         return;
       }
       if (found === NONE) {
-        this.reviewAt = 0;
+        this.reviewed();
         return;
       }
       if (!this.isAwaited(found, this.subject)) store.remove(found);

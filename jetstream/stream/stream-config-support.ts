@@ -13,7 +13,7 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   name: 'whole',
   description: 'whole',
   subjects: 'whole',
-  retention: ({ retention }) => retention === 'limits',
+  retention: 'whole',
   max_consumers: 'whole',
   max_msgs: 'whole',
   max_bytes: 'whole',

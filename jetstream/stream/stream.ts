@@ -279,6 +279,11 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     return tooMany ? ApiErrors.tooManyRequests : null;
   }
 
+  /** Calls back when what no consumer waits for any more is gone. */
+  whenReviewed(done: () => void): void {
+    this.interest.whenReviewed(() => this.whenDurable(done));
+  }
+
   /** Calls back when everything that was asked of the store so far is durable. */
   whenDurable(done: () => void): void {
     if (this.store instanceof FileStore) this.store.whenDurable(done);

@@ -543,18 +543,8 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     '10052 stream description is too long, maximum allowed is 4096',
   ],
   // not yet
-  [
-    'retention interest',
-    f({ retention: 'interest' }),
-    '10052 retention not supported by petiole yet',
-    { petioleOnly: true },
-  ],
-  [
-    'retention workqueue',
-    f({ retention: 'workqueue' }),
-    '10052 retention not supported by petiole yet',
-    { petioleOnly: true },
-  ],
+  ['retention interest', f({ retention: 'interest' }), { retention: 'interest' }],
+  ['retention workqueue', f({ retention: 'workqueue' }), { retention: 'workqueue' }],
   [
     'a placement',
     f({ placement: { cluster: 'C' } }),
@@ -994,12 +984,7 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     '10052 stream configuration update can not change retention policy to/from workqueue',
     { verb: 'UPDATE', before: f({}) },
   ],
-  [
-    'update: to interest',
-    f({ retention: 'interest' }),
-    '10052 retention not supported by petiole yet',
-    { verb: 'UPDATE', before: f({}), petioleOnly: true },
-  ],
+  ['update: to interest', f({ retention: 'interest' }), { retention: 'interest' }, { verb: 'UPDATE', before: f({}) }],
   [
     'update: deny_delete off',
     f({ deny_delete: false }),

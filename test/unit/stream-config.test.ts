@@ -77,7 +77,7 @@ describe('a stream configuration', () => {
     expect(unsupportedStreamField(config)).toBeNull();
     const all = { ...config, firstSeq: Infinity, allowBatched: true };
     expect(unsupportedStreamField(all)).toEqual(notYet('first_seq'));
-    expect(unsupportedStreamField({ ...all, retention: 'workqueue' })).toEqual(notYet('retention'));
+    expect(unsupportedStreamField({ ...all, compression: 's2' })).toEqual(notYet('compression'));
   });
 
   it('needs max_bytes, and no more of them than the account allows', () => {

@@ -13,16 +13,21 @@ export const NO_TTL = 0;
 export const NEVER = -1;
 
 const SHORTEST_MS = 1000;
-const UINT64_LIMIT = 2 ** 63;
 
 /** Seconds, NO_TTL, NEVER, or NaN when that is no TTL at all: a number of seconds or a duration from `1s` on. */
 export function ttlSeconds({ ttl }: PublishHeaders): number {
   if (ttl === null) return NO_TTL;
   if (ttl.toLowerCase() === 'never') return NEVER;
   // As a duration a plain 0 needs no unit, and is too short.
-  if (/^\d+$/.test(ttl) && ttl !== '0') return Number(ttl) < UINT64_LIMIT ? Number(ttl) : Number.NaN;
+  if (/^\d+$/.test(ttl) && ttl !== '0') return wrapped(ttl);
   const ms = milliseconds(ttl);
   return ms >= SHORTEST_MS ? Math.floor(ms / 1000) : Number.NaN;
+}
+
+/** The number as nats-server adds it up, in 64 bits. */
+function wrapped(digits: string): number {
+  const seconds = Number(BigInt.asIntN(64, BigInt(digits)));
+  return seconds < 0 ? Number.NaN : seconds;
 }
 
 /** The duration in milliseconds, -1 when it is none. */

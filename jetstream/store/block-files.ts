@@ -1,5 +1,6 @@
 /**
- * The files of one stream's blocks: `000001.blk` and, once a block is closed, its index `000001.idx`.
+ * The files of one stream's blocks: `000001.blk` and, once a block is closed, its index `000001.idx`; `000001-2.blk` and
+ * `000001-2.idx` after it was written anew for the second time.
  *
  * A closed block is synced and its index written in the background; until then the index stays in memory, and checkpoints
  * carry it. A block of which nothing is visible any more loses its file at once: that its messages are gone is in the
@@ -9,13 +10,14 @@
 import { Buffer } from 'node:buffer';
 import type { IoError } from '../../server/io/io.ts';
 import { copyReadable } from './block-copy.ts';
+import type { BlockHeader } from './block-header.ts';
 import type { BlockIndex } from './block-index.ts';
 import { decodeBlockIndex, encodeBlockIndex } from './block-index-file.ts';
 import type { BlockList } from './block-list.ts';
 import { CountedFile } from './counted-file.ts';
 import { FileBlockBytes } from './file-block-bytes.ts';
 import { indexOfRecords } from './index-rebuild.ts';
-import type { MessageBlock } from './message-block.ts';
+import type { BlockName, MessageBlock } from './message-block.ts';
 import { isRecordOf } from './record.ts';
 import type { StoreFiles } from './store-files.ts';
 import type { SubjectIndex } from './subject-index.ts';
@@ -34,7 +36,7 @@ export class BlockFiles {
   private readonly subjects: SubjectIndex;
   /** Closed blocks whose index file is not written yet. */
   private readonly unsaved = new Set<MessageBlock>();
-  private emptied: number[] = [];
+  private emptied: string[] = [];
 
   constructor(files: StoreFiles, stream: number, directory: string, list: BlockList, subjects: SubjectIndex) {
     this.files = files;
@@ -44,19 +46,23 @@ export class BlockFiles {
     this.subjects = subjects;
   }
 
-  path(block: number): string {
-    return `${this.directory}/${String(block).padStart(6, '0')}.blk`;
+  path(block: BlockName): string {
+    return `${this.directory}/${stemOf(block)}.blk`;
   }
 
-  private indexPath(block: number): string {
-    return `${this.directory}/${String(block).padStart(6, '0')}.idx`;
+  indexPath(block: BlockName): string {
+    return `${this.directory}/${stemOf(block)}.idx`;
+  }
+
+  headerOf({ number }: BlockName, firstSequence: number): BlockHeader {
+    return { stream: this.stream, block: number, firstSequence };
   }
 
   /** The bytes of a new block, or of one whose file holds everything below `end`. */
-  bytesOf(block: number, firstSequence: number, end: number): FileBlockBytes {
-    const header = { stream: this.stream, block, firstSequence };
+  bytesOf(block: BlockName, firstSequence: number, end: number): FileBlockBytes {
+    const header = this.headerOf(block, firstSequence);
     return new FileBlockBytes(this.files, this.path(block), header, end, (bytes, done) =>
-      this.mend(block, bytes, done),
+      this.mend(block.number, bytes, done),
     );
   }
 
@@ -81,7 +87,7 @@ export class BlockFiles {
         return;
       }
       const bytes = this.encodeIndex(block, block.index as BlockIndex);
-      this.files.replaceFile(this.indexPath(block.number), bytes, (error) => {
+      this.files.replaceFile(this.indexPath(block), bytes, (error) => {
         if (!this.unsaved.has(block)) return;
         if (error === null) this.saved(block);
         else this.retrySave(block, error);
@@ -120,30 +126,40 @@ export class BlockFiles {
 
   /** Nothing in the block is visible any more. */
   discard(block: MessageBlock): void {
+    this.retire(block);
+    this.files.removeFile(this.path(block));
+  }
+
+  /** The block is not used any more; a checkpoint may name it. */
+  retire(block: MessageBlock): void {
     block.bytes.drop();
     this.files.indexes.drop(block);
     this.unsaved.delete(block);
-    this.emptied.push(block.number);
-    this.files.removeFile(this.path(block.number));
+    this.emptied.push(stemOf(block));
+  }
+
+  /** Files wait for a checkpoint that does not name them. */
+  get hasDiscarded(): boolean {
+    return this.emptied.length > 0;
   }
 
   /** The blocks discarded so far: a checkpoint of the present state does not name them. */
-  takeDiscarded(): number[] {
+  takeDiscarded(): string[] {
     const { emptied } = this;
     this.emptied = [];
     return emptied;
   }
 
   /** No checkpoint was written after all. */
-  returnDiscarded(blocks: readonly number[]): void {
+  returnDiscarded(blocks: readonly string[]): void {
     this.emptied.push(...blocks);
   }
 
   /** No checkpoint names these blocks any more. */
-  removeFiles(blocks: readonly number[]): void {
-    for (const number of blocks) {
-      this.files.removeFile(this.indexPath(number));
-      this.files.removeFile(this.path(number));
+  removeFiles(stems: readonly string[]): void {
+    for (const stem of stems) {
+      this.files.removeFile(`${this.directory}/${stem}.idx`);
+      this.files.removeFile(`${this.directory}/${stem}.blk`);
     }
   }
 
@@ -165,10 +181,10 @@ export class BlockFiles {
   /** The index of a closed block, read at start; made anew from its records when the file is damaged. */
   readIndexNow(block: MessageBlock): BlockIndex {
     const { disk } = this.files;
-    const bytes = readFileTolerantly(disk, this.indexPath(block.number));
+    const bytes = readFileTolerantly(disk, this.indexPath(block));
     const index = bytes === null ? null : this.decodeIndex(block.number, bytes);
     if (index !== null) return index;
-    const records = readRangeTolerantly(disk, this.path(block.number), 0, block.bytes.end) ?? NOTHING;
+    const records = readRangeTolerantly(disk, this.path(block), 0, block.bytes.end) ?? NOTHING;
     this.unsaved.add(block);
     return indexOfRecords(records, block.firstSequence, block.bytes.end, this.subjects);
   }
@@ -181,7 +197,7 @@ export class BlockFiles {
       done();
       return;
     }
-    this.files.readFile(this.indexPath(block.number), (error, bytes) => {
+    this.files.readFile(this.indexPath(block), (error, bytes) => {
       const index = bytes === null ? null : this.decodeIndex(block.number, bytes);
       if (index === null) {
         this.files.noteError(error);
@@ -197,20 +213,31 @@ export class BlockFiles {
   /** The index file is gone or damaged: its block's records tell the same, as far as they can be read. */
   private recoverIndex(block: MessageBlock, done: () => void): void {
     const { files } = this;
-    files.disk.open(this.path(block.number), 'read', (error, handle) => {
-      if (handle === null && error?.code !== 'ENOENT') {
+    this.readBlock(block, (error, bytes) => {
+      if (bytes === null && error?.code !== 'ENOENT') {
         files.noteError(error);
         files.timers.after(RETRY_MS, done);
-        return;
-      }
+      } else this.rebuildIndex(block, bytes ?? NOTHING, done);
+    });
+  }
+
+  /** The bytes of a closed block, zeros where they can't be read; `null` when its file can't be opened. */
+  readBlock(block: MessageBlock, done: (error: IoError | null, bytes: Buffer | null) => void): void {
+    const { files } = this;
+    files.began();
+    files.disk.open(this.path(block), 'read', (error, handle) => {
       if (handle === null) {
-        this.rebuildIndex(block, NOTHING, done);
+        done(error, null);
+        files.ended();
         return;
       }
       const file = new CountedFile(handle);
       copyReadable(file, block.bytes.end, (bytes) => {
-        file.close((closeError) => files.noteError(closeError));
-        this.rebuildIndex(block, bytes, done);
+        file.close((closeError) => {
+          files.noteError(closeError);
+          done(null, bytes);
+          files.ended();
+        });
       });
     });
   }
@@ -259,4 +286,16 @@ export class BlockFiles {
       done();
     });
   }
+}
+
+/** What the names of the block's files begin with. */
+export function stemOf({ number, generation }: BlockName): string {
+  const stem = String(number).padStart(6, '0');
+  return generation === 0 ? stem : `${stem}-${generation}`;
+}
+
+/** The block that a file with this name belongs to; `null` when it is no block's. */
+export function blockOfFile(name: string): BlockName | null {
+  const found = /^(\d{6,})(?:-(\d+))?\.(?:blk|idx)$/.exec(name);
+  return found === null ? null : { number: Number(found[1]), generation: Number(found[2] ?? 0) };
 }

@@ -43,6 +43,11 @@ export class BlockList {
     if (position >= 0) this.blocks.splice(position, 1);
   }
 
+  /** Puts `block` in the place of these, which follow each other. */
+  replace(run: readonly MessageBlock[], block: MessageBlock): void {
+    this.blocks.splice(this.blocks.indexOf(run[0] as MessageBlock), run.length, block);
+  }
+
   /** The lowest sequence in `[from, to]` that is there and whose subject `accepts`; NONE or LOADING. */
   next(from: number, to: number, accepts: ((subject: number) => boolean) | null): number {
     let each = from;

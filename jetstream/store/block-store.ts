@@ -160,7 +160,7 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
 
   private newBlock(sequence: number): MessageBlock {
     const number = this.nextBlockNumber++;
-    const block = new MessageBlock(number, sequence, this.newBytes(number, sequence));
+    const block = new MessageBlock(number, 0, sequence, this.newBytes(number, sequence));
     this.list.blocks.push(block);
     return block;
   }

@@ -50,9 +50,39 @@ export class CheckpointRounds {
     this.isRunning = true;
     const behind = [...this.assets.values()].filter(({ coverage }) => isBelow(coverage.floorLsn, baseLsn));
     this.run(behind, () => {
-      this.isRunning = false;
       this.lastMs = this.io.clock.monotonicMs();
-      this.whenRested?.();
+      this.rest();
+    });
+  }
+
+  private rest(): void {
+    this.isRunning = false;
+    this.whenRested?.();
+  }
+
+  /**
+   * Two checkpoints of one asset, so that both are of its present state. The catalog says before the second one that the
+   * log is not enough any more: the files that go then may hold what it only refers to.
+   */
+  refresh(asset: LoggedAsset, done: () => void): void {
+    const steps: Step[] = [
+      (next) => this.checkpoint(asset, next),
+      (next) => {
+        this.storage.catalog.noteCovered(asset.number);
+        this.syncLog(next);
+      },
+      (next) => this.writeCatalog(next),
+      (next) => this.checkpoint(asset, next),
+    ];
+    if (this.isRunning || this.isFinishing) {
+      done();
+      return;
+    }
+    this.isRunning = true;
+    inOrder(steps, (error) => {
+      this.storage.files.noteError(error);
+      this.rest();
+      done();
     });
   }
 

@@ -14,17 +14,17 @@ import type { Done } from '../../server/io/io.ts';
 import type { Message } from '../../server/protocol/message.ts';
 import type { BlockBytes } from './block-bytes.ts';
 import { BlockFiles } from './block-files.ts';
+import { type BlockRoom, isThin } from './block-compaction.ts';
 import { type BlockIndex, NO_RECORD } from './block-index.ts';
 import { BlockStore } from './block-store.ts';
-import type { CommitLog } from './commit-log.ts';
 import { Coverage } from './coverage.ts';
 import { DamagedRecords } from './damaged-records.ts';
+import type { FileStoreContext, StoreExtension } from './file-store-context.ts';
 import type { LoggedAsset } from './logged-asset.ts';
 import type { MessageBlock } from './message-block.ts';
 import { StreamReplay } from './stream-replay.ts';
 import { RecordView, recordBytes, REPLACES_NOTHING } from './record.ts';
 import { type Removal, type Step, StepQueue } from './step-queue.ts';
-import type { StoreFiles } from './store-files.ts';
 import type { ReadOutcome, StoreLimits, StoreListener, Time } from './store.ts';
 import { StreamCheckpointer } from './stream-checkpointer.ts';
 import type { CheckpointHead } from './stream-checkpoint.ts';
@@ -44,26 +44,12 @@ const SILENCE: StoreListener = {
   purged() {},
 };
 
-export interface FileStoreContext {
-  readonly files: StoreFiles;
-  readonly log: CommitLog;
-  /** Whether the log holds everything that ever happened to the asset; asked while it is brought back. */
-  holdsAll(asset: number): boolean;
-}
-
-/** What the owner of a store keeps with it: saved in its checkpoints, made anew from replayed messages. */
-export interface StoreExtension {
-  /** The owner's part of a checkpoint that reflects messages up to `lastSequence`. */
-  encode(lastSequence: number): Buffer;
-  decode(encoded: Buffer): void;
-  /** A message was replayed from the log. Of a large one only subject and headers are there. */
-  replayed(record: RecordView): void;
-}
-
 interface Waiting {
   readonly lsn: number;
   readonly done: () => void;
 }
+
+export type { StoreExtension } from './file-store-context.ts';
 
 export class FileStore extends BlockStore implements LoggedAsset {
   joinedLsn = -1;
@@ -71,11 +57,14 @@ export class FileStore extends BlockStore implements LoggedAsset {
   readonly coverage: Coverage = new Coverage();
   readonly number: number;
   isAhead = false;
+  /** Closed or destroyed. */
+  isGone = false;
+  readonly room: BlockRoom;
   readonly blockFiles: BlockFiles;
   /** Called when a read failed; the message is still there. */
   onReadError: (sequence: number, error: Error) => void = () => undefined;
 
-  private readonly context: FileStoreContext;
+  private readonly context: FileStoreContext<FileStore>;
   private readonly extension: StoreExtension;
   private readonly toldLater: StoreListener;
   private readonly steps: StepQueue;
@@ -93,7 +82,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
   private isRecovering: boolean;
 
   constructor(
-    context: FileStoreContext,
+    context: FileStoreContext<FileStore>,
     number: number,
     directory: string,
     listener: StoreListener,
@@ -107,6 +96,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
       firstSequence,
     });
     this.context = context;
+    this.room = { blockBytesMax: context.files.sizes.blockBytesMax, uncountedBytes: -COUNTED_DELTA };
     this.number = number;
     this.extension = extension;
     this.toldLater = listener;
@@ -237,7 +227,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
     if (!this.damagedRecords.wait(sequence, done)) super.whenReadable(sequence, done);
   }
 
-  protected override damaged(block: MessageBlock, sequence: number): ReadOutcome {
+  override damaged(block: MessageBlock, sequence: number): ReadOutcome {
     if (this.removing.has(sequence)) return 'missing';
     this.damagedRecords.found(block, sequence);
     return 'loading';
@@ -260,6 +250,10 @@ export class FileStore extends BlockStore implements LoggedAsset {
   }
 
   checkpoint(done: Done): void {
+    this.checkpointer.whenFree(() => this.startCheckpoint(done));
+  }
+
+  private startCheckpoint(done: Done): void {
     this.captures.push(() => {
       const lsn = this.streamLog.reflectedLsn(this.steps.appliedLsn);
       this.checkpointer.run(this.extension.encode(this.lastSequence), lsn, done);
@@ -273,6 +267,11 @@ export class FileStore extends BlockStore implements LoggedAsset {
     const { captures } = this;
     this.captures = [];
     for (const capture of captures) capture();
+  }
+
+  /** Files are left of blocks that the newest checkpoint does not name. */
+  get hasDiscarded(): boolean {
+    return this.checkpointer.hasDiscarded;
   }
 
   get nextBlock(): number {
@@ -361,11 +360,15 @@ export class FileStore extends BlockStore implements LoggedAsset {
   // ── blocks ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   protected override newBytes(block: number, firstSequence: number): BlockBytes {
-    return this.blockFiles.bytesOf(block, firstSequence, 0);
+    return this.blockFiles.bytesOf({ number: block, generation: 0 }, firstSequence, 0);
   }
 
   protected override blockClosed(block: MessageBlock): void {
     this.blockFiles.save(block);
+  }
+
+  protected override blockThinned(block: MessageBlock): void {
+    if (isThin(block, this.room)) this.context.compactor.note(this);
   }
 
   protected override blockEmptied(block: MessageBlock): void {
@@ -377,11 +380,13 @@ export class FileStore extends BlockStore implements LoggedAsset {
   }
 
   override close(done: () => void): void {
+    this.isGone = true;
     for (const block of this.list.blocks) this.blockFiles.release(block);
     done();
   }
 
   override destroy(done: () => void): void {
+    this.isGone = true;
     this.streamLog.gate.drop();
     for (const block of this.list.blocks) block.bytes.drop();
     this.list.blocks.length = 0;

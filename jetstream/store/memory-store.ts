@@ -7,8 +7,10 @@ import { Buffer } from 'node:buffer';
 import type { Timers } from '../../server/io/io.ts';
 import type { Message } from '../../server/protocol/message.ts';
 import { type BlockBytes, MemoryBlockBytes } from './block-bytes.ts';
+import { type BlockRoom, compact, findRun, isThin } from './block-compaction.ts';
+import type { BlockIndex } from './block-index.ts';
 import { BlockStore } from './block-store.ts';
-import type { MessageBlock } from './message-block.ts';
+import { MessageBlock } from './message-block.ts';
 import { RECORD_OVERHEAD_BYTES, REPLACES_NOTHING } from './record.ts';
 import type { ReadOutcome, StoreLimits, StoreListener, Time } from './store.ts';
 
@@ -20,12 +22,15 @@ const EMPTY = Buffer.alloc(0);
 export class MemoryStore extends BlockStore {
   private readonly timers: Timers;
   private turnScheduled = false;
+  private readonly room: BlockRoom;
+  private readonly thin = new Set<MessageBlock>();
   private appendedTime: Time = { seconds: 0, nanoseconds: 0 };
 
   constructor(timers: Timers, listener: StoreListener, firstSequence: number, blockBytesMax: number = BLOCK_BYTES_MAX) {
     const delta = COUNTED_OVERHEAD - RECORD_OVERHEAD_BYTES;
     super(EMPTY, listener, { blockBytesMax, countedDelta: delta, countedHeadersDelta: delta, firstSequence });
     this.timers = timers;
+    this.room = { blockBytesMax, uncountedBytes: -delta };
   }
 
   override append(message: Message, time: Time, replaces: number = REPLACES_NOTHING): number {
@@ -101,7 +106,56 @@ export class MemoryStore extends BlockStore {
   }
 
   protected override blockEmptied(block: MessageBlock): void {
+    this.thin.delete(block);
     block.bytes.drop();
+  }
+
+  protected override blockThinned(block: MessageBlock): void {
+    if (this.thin.has(block) || !isThin(block, this.room)) return;
+    if (this.thin.size === 0) this.timers.afterTurn(() => this.compactNext());
+    this.thin.add(block);
+  }
+
+  /** Writes one block a turn anew; whoever looks at a message has copied it by then. */
+  private compactNext(): void {
+    const [block] = this.thin;
+    if (block === undefined) return;
+    this.thin.delete(block);
+    if (this.thin.size > 0) this.timers.afterTurn(() => this.compactNext());
+    const run = findRun(this.list.blocks.slice(this.list.positionOf(block.firstSequence)), this.room, isClosed);
+    if (run[0] === block) this.replace(run);
+  }
+
+  private replace(run: readonly MessageBlock[]): void {
+    const indexes = run.map((each) => each.index as BlockIndex);
+    const work = compact(run, indexes, contentsOf(run), this.room, (firstSequence) => ({
+      stream: 0,
+      block: 0,
+      firstSequence,
+    }));
+    let step = work.next();
+    while (step.done !== true) step = work.next();
+    if (!('index' in step.value)) return;
+    const { index, bytes } = step.value;
+    const [first] = run as [MessageBlock];
+    const block = new MessageBlock(
+      first.number,
+      first.generation + 1,
+      index.firstSequence,
+      new MemoryBlockBytes(bytes),
+    );
+    block.index = index;
+    block.lastSequence = index.lastSequence;
+    block.isOpen = false;
+    block.bytes.commit(bytes.length);
+    block.bytes.closeTail();
+    for (const old of run) {
+      block.liveMessages += old.liveMessages;
+      block.liveBytes += old.liveBytes;
+      this.thin.delete(old);
+    }
+    this.list.replace(run, block);
+    for (const old of run) old.bytes.drop();
   }
 
   protected override loadIndex(_block: MessageBlock, done: () => void): void {
@@ -115,4 +169,13 @@ export class MemoryStore extends BlockStore {
   protected override readFailed(): void {
     // Memory is read without errors.
   }
+}
+
+function isClosed(block: MessageBlock): boolean {
+  return !block.isOpen && block.hiddenMessages === 0 && block.liveMessages > 0;
+}
+
+/** The bytes of blocks in memory, where they are. */
+function contentsOf(run: readonly MessageBlock[]): Buffer[] {
+  return run.map((block) => (block.bytes as MemoryBlockBytes).buffer);
 }

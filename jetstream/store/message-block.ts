@@ -9,8 +9,16 @@ import type { BlockBytes } from './block-bytes.ts';
 import { BlockIndex, NO_RECORD } from './block-index.ts';
 import { SequenceBits } from './sequence-bits.ts';
 
-export class MessageBlock {
+/** What names the files of a block. */
+export interface BlockName {
   readonly number: number;
+  /** How often it was written anew without what had been removed from it. */
+  readonly generation: number;
+}
+
+export class MessageBlock implements BlockName {
+  readonly number: number;
+  readonly generation: number;
   readonly firstSequence: number;
   readonly bytes: BlockBytes;
   /** `null`: not in memory. */
@@ -27,8 +35,9 @@ export class MessageBlock {
   /** Its index was used since somebody looked last. */
   wasUsed = false;
 
-  constructor(number: number, firstSequence: number, bytes: BlockBytes) {
+  constructor(number: number, generation: number, firstSequence: number, bytes: BlockBytes) {
     this.number = number;
+    this.generation = generation;
     this.firstSequence = firstSequence;
     this.bytes = bytes;
     this.index = new BlockIndex(firstSequence);

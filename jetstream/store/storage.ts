@@ -21,8 +21,10 @@ import type { Io } from '../../server/io/io.ts';
 import { type AssetKind, Catalog, type CatalogChange, type CatalogEntry } from './catalog.ts';
 import { CatalogFiles } from './catalog-files.ts';
 import { CheckpointRounds } from './checkpoint-rounds.ts';
+import { Compactor } from './compactor.ts';
 import { CommitLog, FRAME_BYTES_MAX, type LogParticipant, type SyncMode } from './commit-log.ts';
 import { Coverage } from './coverage.ts';
+import type { FileStore } from './file-store.ts';
 import { FRAME_HEADER_BYTES, FrameKind } from './frame.ts';
 import type { LoggedAsset } from './logged-asset.ts';
 import { type FrameVisitor, makeTailDurable, openSegments, readFrames, type ReadLog } from './log-reader.ts';
@@ -62,6 +64,7 @@ export class Storage implements LogParticipant {
   readonly directory: string;
   readonly report: RecoveryReport = { assets: 0, frames: 0, damagedBytes: 0, movedAside: [] };
   readonly catalog: Catalog;
+  readonly compactor: Compactor<FileStore>;
 
   private readonly io: Io;
   private readonly host: AssetHost;
@@ -87,6 +90,7 @@ export class Storage implements LogParticipant {
     this.directory = this.claim.directory;
     this.files = new StoreFiles(io, sizes);
     this.files.isRecovering = true;
+    this.compactor = new Compactor(io, sizes.compactRestMs, (store, done) => this.refresh(store, done));
     this.catalogFiles = new CatalogFiles(this.files, this.directory);
     const addon = io.host.sqliteAddon(storeDirectory);
     const newest = this.readCatalog(addon);
@@ -315,13 +319,21 @@ export class Storage implements LogParticipant {
       return;
     }
     this.logChanges();
-    this.flushAssets(() => {
-      log.drain(() => {
-        rounds.finish(() => {
-          this.files.close(() => log.close(() => this.leave(done)));
+    this.compactor.close(() => {
+      this.flushAssets(() => {
+        log.drain(() => {
+          rounds.finish(() => {
+            this.files.close(() => log.close(() => this.leave(done)));
+          });
         });
       });
     });
+  }
+
+  /** Two checkpoints of the store, so that none names a block that it does not have any more. */
+  private refresh(store: FileStore, done: () => void): void {
+    if (this.rounds === null || this.assets.get(store.number) !== store) done();
+    else this.rounds.refresh(store, done);
   }
 
   private flushAssets(done: () => void): void {

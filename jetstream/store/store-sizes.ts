@@ -15,6 +15,8 @@ export interface StoreSizes extends SegmentSizes {
   readonly cacheBytesMax: number;
   /** Indexes of closed blocks kept in memory. */
   readonly indexBytesMax: number;
+  /** How long removals gather before blocks are written anew without what was removed. */
+  readonly compactRestMs: number;
 }
 
 const KIB = 1024;
@@ -29,4 +31,5 @@ export const STORE_SIZES: StoreSizes = {
   readBytes: 256 * KIB,
   cacheBytesMax: 4 * MIB,
   indexBytesMax: 8 * MIB,
+  compactRestMs: 1000,
 };

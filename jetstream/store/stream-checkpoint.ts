@@ -22,6 +22,7 @@ const HEADER_BYTES = 16;
 
 export interface BlockSummary {
   readonly number: number;
+  readonly generation: number;
   readonly firstSequence: number;
   readonly lastSequence: number;
   /** Offset behind the last record that counts. */

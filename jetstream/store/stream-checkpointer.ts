@@ -26,8 +26,10 @@ export class StreamCheckpointer {
   private slot = -1;
   /** The checkpoint that was found at start may be seen and not be on the device. */
   private isDoubtful = false;
-  /** Blocks that only the older checkpoint names. */
-  private discarded: readonly number[] = [];
+  private isRunning = false;
+  private whenIdle: (() => void)[] = [];
+  /** Files of blocks that only the older checkpoint names. */
+  private discarded: readonly string[] = [];
 
   constructor(store: FileStore) {
     this.store = store;
@@ -39,11 +41,23 @@ export class StreamCheckpointer {
     this.discarded = found.discarded;
   }
 
+  /** Calls back when no checkpoint is being written. */
+  whenFree(then: () => void): void {
+    if (this.isRunning) this.whenIdle.push(then);
+    else then();
+  }
+
+  /** Files are left of blocks that the newest checkpoint does not name. */
+  get hasDiscarded(): boolean {
+    return this.discarded.length > 0 || this.store.blockFiles.hasDiscarded;
+  }
+
   /** Writes a checkpoint of the present visible state, which is that at `lsn`; `extra` is the stream's own part of it. */
   run(extra: Buffer, lsn: number, done: Done): void {
     const { store } = this;
     const { blockFiles } = store;
     const { files, directory } = blockFiles;
+    this.isRunning = true;
     const discarded = blockFiles.takeDiscarded();
     const { bytes, unsynced } = capture(store, extra, lsn);
     const slot = (this.slot + 1) % CHECKPOINT_SLOTS;
@@ -61,7 +75,9 @@ export class StreamCheckpointer {
           blockFiles.removeFiles(this.discarded);
           this.discarded = discarded;
         } else blockFiles.returnDiscarded(discarded);
+        this.isRunning = false;
         done(error);
+        this.whenIdle.shift()?.();
       },
     );
   }
@@ -116,9 +132,9 @@ function carriedIndex(store: FileStore, block: MessageBlock): Buffer {
 }
 
 function summaryOf(block: MessageBlock, lastVisible: number): BlockSummary {
-  const { number, firstSequence, liveMessages } = block;
+  const { number, generation, firstSequence, liveMessages } = block;
   const lastSequence = Math.min(block.lastSequence, lastVisible);
   const isPartial = lastSequence < block.lastSequence;
   const end = isPartial ? (block.index as BlockIndex).endOffset(lastSequence, block.bytes.end) : block.bytes.end;
-  return { number, firstSequence, lastSequence, end, isOpen: block.isOpen || isPartial, liveMessages };
+  return { number, generation, firstSequence, lastSequence, end, isOpen: block.isOpen || isPartial, liveMessages };
 }

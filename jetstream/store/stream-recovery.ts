@@ -10,10 +10,10 @@
  */
 
 import { BLOCK_HEADER_BYTES, decodeBlockHeader } from './block-header.ts';
-import type { BlockFiles } from './block-files.ts';
+import { type BlockFiles, blockOfFile, stemOf } from './block-files.ts';
 import type { FileStore } from './file-store.ts';
 import { indexOfRecords } from './index-rebuild.ts';
-import { MessageBlock } from './message-block.ts';
+import { type BlockName, MessageBlock } from './message-block.ts';
 import { SequenceBits } from './sequence-bits.ts';
 import { type BlockSummary, decodeCheckpoint, type StreamCheckpoint } from './stream-checkpoint.ts';
 import { readFileTolerantly } from './tolerant-read.ts';
@@ -28,8 +28,8 @@ export interface RecoveredStream {
   readonly extra: Buffer | null;
   /** The file that holds the checkpoint that was used, -1 for none. */
   readonly slot: number;
-  /** Blocks that only the older checkpoint names. */
-  readonly discarded: readonly number[];
+  /** Names of files of blocks that only the older checkpoint names. */
+  readonly discarded: readonly string[];
 }
 
 interface Found {
@@ -61,10 +61,8 @@ export function* recoverStream(store: FileStore, logHoldsAll: boolean): Generato
     yield;
   }
   store.restored();
-  const named = new Set(head.blocks.map(({ number }) => number));
-  const discarded = (older?.checkpoint.head.blocks ?? [])
-    .map(({ number }) => number)
-    .filter((each) => !named.has(each));
+  const named = new Set(head.blocks.map(stemOf));
+  const discarded = (older?.checkpoint.head.blocks ?? []).map(stemOf).filter((each) => !named.has(each));
   removeUnnamed(blockFiles, new Set([...named, ...discarded]), head.nextBlockNumber);
   return { newestLsn: head.lsn, olderLsn: older?.checkpoint.head.lsn ?? 0, extra, slot: newest.slot, discarded };
 }
@@ -82,8 +80,8 @@ function readCheckpoints(blockFiles: BlockFiles): Found[] {
 
 function restoreBlock(store: FileStore, summary: BlockSummary, checkpoint: StreamCheckpoint, i: number): void {
   const { blockFiles } = store;
-  const { number, firstSequence, lastSequence, end, isOpen, liveMessages } = summary;
-  const block = new MessageBlock(number, firstSequence, blockFiles.bytesOf(number, firstSequence, end));
+  const { number, generation, firstSequence, lastSequence, end, isOpen, liveMessages } = summary;
+  const block = new MessageBlock(number, generation, firstSequence, blockFiles.bytesOf(summary, firstSequence, end));
   block.lastSequence = lastSequence;
   block.isOpen = isOpen;
   block.removed = SequenceBits.decode(checkpoint.removed[i] as Buffer, firstSequence);
@@ -102,13 +100,13 @@ function restoreBlock(store: FileStore, summary: BlockSummary, checkpoint: Strea
  * Files of blocks that no checkpoint names: what was discarded before the last one, and what was being written when it
  * all ended. Blocks that are made anew have numbers from `nextBlock` on.
  */
-function removeUnnamed(blockFiles: BlockFiles, named: ReadonlySet<number>, nextBlock: number): void {
-  const numbers = new Set<number>();
+function removeUnnamed(blockFiles: BlockFiles, named: ReadonlySet<string>, nextBlock: number): void {
+  const stems = new Set<string>();
   for (const name of blockFiles.files.disk.readDirectoryNow(blockFiles.directory)) {
-    const number = /^(\d{6,})\.(blk|idx)$/.exec(name)?.[1];
-    if (number !== undefined) numbers.add(Number(number));
+    const block = blockOfFile(name);
+    if (block !== null && block.number < nextBlock) stems.add(stemOf(block));
   }
-  blockFiles.removeFiles([...numbers].filter((number) => number < nextBlock && !named.has(number)));
+  blockFiles.removeFiles([...stems].filter((stem) => !named.has(stem)));
 }
 
 // ── without a checkpoint ───────────────────────────────────────────────────────────────────────────────────────────
@@ -118,9 +116,9 @@ function* rebuildFromBlocks(store: FileStore): Generator<void> {
   const { blockFiles } = store;
   const blocks: MessageBlock[] = [];
   let lastNumber = 0;
-  for (const number of blockNumbers(blockFiles)) {
-    lastNumber = number;
-    const block = scanBlock(store, number, blocks.at(-1)?.lastSequence ?? 0);
+  for (const name of blockNames(blockFiles)) {
+    lastNumber = name.number;
+    const block = scanBlock(store, name, blocks.at(-1)?.lastSequence ?? 0);
     if (block !== null) blocks.push(block);
     yield;
   }
@@ -140,22 +138,30 @@ function* rebuildFromBlocks(store: FileStore): Generator<void> {
   store.restored();
 }
 
-function blockNumbers(blockFiles: BlockFiles): number[] {
-  const names = blockFiles.files.disk.readDirectoryNow(blockFiles.directory);
-  const numbers = names.flatMap((name) => /^(\d{6,})\.blk$/.exec(name)?.[1] ?? []);
-  return numbers.map(Number).sort((a, b) => a - b);
+/** One generation of each block: the oldest one that is there was whole before another was begun. */
+function blockNames(blockFiles: BlockFiles): BlockName[] {
+  const names = blockFiles.files.disk.readDirectoryNow(blockFiles.directory).filter((name) => name.endsWith('.blk'));
+  const found = new Map<number, BlockName>();
+  for (const name of names) {
+    const block = blockOfFile(name);
+    if (block === null) continue;
+    const other = found.get(block.number);
+    if (other === undefined || other.generation > block.generation) found.set(block.number, block);
+  }
+  return [...found.values()].sort((a, b) => a.number - b.number);
 }
 
-function scanBlock(store: FileStore, number: number, after: number): MessageBlock | null {
+function scanBlock(store: FileStore, name: BlockName, after: number): MessageBlock | null {
   const { blockFiles } = store;
-  const bytes = readFileTolerantly(blockFiles.files.disk, blockFiles.path(number));
+  const bytes = readFileTolerantly(blockFiles.files.disk, blockFiles.path(name));
   if (bytes === null || bytes.length < BLOCK_HEADER_BYTES) return null;
   const header = decodeBlockHeader(bytes);
-  if (header === null || header.block !== number || header.firstSequence <= after) return null;
+  if (header === null || header.block !== name.number || header.firstSequence <= after) return null;
   const { firstSequence } = header;
   const index = indexOfRecords(bytes, firstSequence, bytes.length, store.subjects);
   if (index.slots === 0) return null;
-  const block = new MessageBlock(number, firstSequence, blockFiles.bytesOf(number, firstSequence, bytes.length));
+  const blockBytes = blockFiles.bytesOf(name, firstSequence, bytes.length);
+  const block = new MessageBlock(name.number, name.generation, firstSequence, blockBytes);
   block.index = index;
   block.lastSequence = index.lastSequence;
   block.isOpen = false;

@@ -110,7 +110,12 @@ export class StreamReplay {
     }
     const { bytes, sequence } = view;
     const { blockFiles } = store;
-    const record = readRangeTolerantly(blockFiles.files.disk, blockFiles.path(block), offset, bytes);
+    const record = readRangeTolerantly(
+      blockFiles.files.disk,
+      blockFiles.path({ number: block, generation: 0 }),
+      offset,
+      bytes,
+    );
     if (record?.length !== bytes || !isRecordOf(sequence, record, 0, bytes)) {
       store.lost++;
       return;

@@ -56,6 +56,8 @@ export abstract class VisibleMessages implements Retained {
   protected abstract need(block: MessageBlock): false;
   /** Between the blocks of a long step: true to go on, false when the step will be taken again in another turn. */
   abstract goesOn(): boolean;
+  /** A message was taken away from a closed block that holds others still. */
+  protected abstract blockThinned(block: MessageBlock): void;
   /** Nothing in the block is visible any more. */
   protected abstract blockEmptied(block: MessageBlock): void;
   /** Bytes that a record counts against limits. */
@@ -220,6 +222,7 @@ export abstract class VisibleMessages implements Retained {
     this.messages--;
     this.bytes -= bytes;
     this.subjects.removed(subject, sequence);
+    if (!block.isOpen) this.blockThinned(block);
     return subject;
   }
 

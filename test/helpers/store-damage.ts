@@ -63,7 +63,7 @@ function filesBelow(view: Disk, folder: string): string[] {
 }
 
 function costElsewhere(path: string, bytes: Buffer, position: number): Cost[] {
-  const block = /streams\/(\d+)\/\d+\.blk$/.exec(path)?.[1];
+  const block = /streams\/(\d+)\/[\d-]+\.blk$/.exec(path)?.[1];
   if (block === undefined) return [];
   // The record in which the bit stands, or that of the next one whose head is found.
   for (let at = Math.max(0, position - 70_000); at <= position; at++) {
@@ -102,10 +102,15 @@ function logFiles(view: Disk): LogFile[] {
 
 function framesIn({ bytes, header }: LogFile, limitLsn: number | undefined): Frame[] {
   const frames: Frame[] = [];
-  for (let at = SEGMENT_HEADER_BYTES; ;) {
-    const lsn = header.baseLsn + at - SEGMENT_HEADER_BYTES;
-    const length = limitLsn !== undefined && lsn >= limitLsn ? 0 : frameAt(bytes, at, bytes.length, lsn);
-    if (length === 0) return frames;
+  const lsnAt = (at: number): number => header.baseLsn + at - SEGMENT_HEADER_BYTES;
+  const isOver = (at: number): boolean => at >= bytes.length || (limitLsn !== undefined && lsnAt(at) >= limitLsn);
+  for (let at = SEGMENT_HEADER_BYTES; !isOver(at);) {
+    const length = frameAt(bytes, at, bytes.length, lsnAt(at));
+    // Behind a frame that is damaged already others follow.
+    if (length === 0) {
+      at++;
+      continue;
+    }
     const kind = frameKind(bytes, at);
     const body = at + FRAME_HEADER_BYTES + (kind === FrameKind.largeMessage ? PLACE_HEAD_BYTES : 0);
     const isMessage = kind === FrameKind.message || kind === FrameKind.largeMessage;
@@ -113,4 +118,5 @@ function framesIn({ bytes, header }: LogFile, limitLsn: number | undefined): Fra
     frames.push({ start: at, end: at + length, batchLsn: frameBatchLsn(bytes, at), kind, cost });
     at += length;
   }
+  return frames;
 }

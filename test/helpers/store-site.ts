@@ -29,6 +29,7 @@ export const SMALL_SIZES: StoreSizes = {
   readBytes: 1024,
   cacheBytesMax: 4096,
   indexBytesMax: 2048,
+  compactRestMs: 3,
 };
 
 export const NO_LIMITS: StoreLimits = { maxMessages: 0, maxBytes: 0, maxMessagesPerSubject: 0 };

@@ -1,0 +1,24 @@
+/** What a store in files gets from the storage it is part of, and from the one who owns it. */
+
+import type { Buffer } from 'node:buffer';
+import type { CommitLog } from './commit-log.ts';
+import type { RecordView } from './record.ts';
+import type { StoreFiles } from './store-files.ts';
+
+export interface FileStoreContext<Store> {
+  readonly files: StoreFiles;
+  readonly log: CommitLog;
+  /** Hears when blocks of a store have become thin. */
+  readonly compactor: { note(store: Store): void };
+  /** Whether the log holds everything that ever happened to the asset; asked while it is brought back. */
+  holdsAll(asset: number): boolean;
+}
+
+/** What the owner of a store keeps with it: saved in its checkpoints, made anew from replayed messages. */
+export interface StoreExtension {
+  /** The owner's part of a checkpoint that reflects messages up to `lastSequence`. */
+  encode(lastSequence: number): Buffer;
+  decode(encoded: Buffer): void;
+  /** A message was replayed from the log. Of a large one only subject and headers are there. */
+  replayed(record: RecordView): void;
+}

@@ -98,7 +98,7 @@ function normalized(text: string): string {
     .replaceAll(/(\$JS\.ACK\.\S+)\.\d{18,19}\./g, '$1.<ns>.')
     .replaceAll(/(\$JS\.FC\.\w+\.\w+)\.\w{4}\b/g, '$1.<id>')
     .replaceAll(/"(id|_nats\.level)":"\w+"/g, '"$1":"<$1>"')
-    .replaceAll(/"(ack_time|pause_remaining)":\d+/g, '"$1":<ns>');
+    .replaceAll(/"(ack_time|pause_remaining)":\d+/g, '"$1":"<ns>"');
 }
 
 export type Talk = (conversation: Conversation) => Promise<void>;

@@ -110,6 +110,7 @@ function normalized(text: string): string {
     )
     .replaceAll(/\bN[A-Z2-7]{55}\b/g, '<server>')
     .replaceAll(/"_nats\.level":"\d+"/g, '"_nats.level":"<level>"')
+    .replaceAll(/"api":\{"level":\d+/g, '"api":{"level":"<level>"')
     .replaceAll(/,"last_active":"<time>"/g, '');
 }
 

@@ -33,6 +33,8 @@ import { messageHandlers } from './message-requests.ts';
 import { streamHandlers } from './stream-requests.ts';
 
 const PREFIX = '$JS.API.';
+/** A request that nats-server takes outside its API: not counted, not audited, and idle when nobody wants an answer. */
+const UNCOUNTED = 'CONSUMER.RESET.';
 /** Requests that only ask. */
 const QUESTION = /^(INFO|(STREAM|CONSUMER)\.(INFO|NAMES|LIST)(\..*)?)$/;
 
@@ -92,6 +94,7 @@ export class ApiDispatcher implements Sink {
     if (!subject.startsWith(PREFIX)) return this.forward(subject, message);
     const path = subject.slice(PREFIX.length);
     if (path.startsWith('DIRECT.GET') || path.startsWith('CONSUMER.MSG.NEXT.')) return false;
+    if (path.startsWith(UNCOUNTED) && !message.hasReply) return true;
     if (entryFor(path) !== undefined) this.enqueue(path, new ApiRequest(this.owner.account, subject, message));
     return true;
   }
@@ -118,7 +121,12 @@ export class ApiDispatcher implements Sink {
   }
 
   private handle(request: ApiRequest, done: () => void): void {
+    const path = request.subject.slice(PREFIX.length);
     request.onAnswered = (isError, answer) => {
+      if (path.startsWith(UNCOUNTED)) {
+        done();
+        return;
+      }
       if (isError) this.owner.apiErrors++;
       this.owner.apiTotal++;
       auditRequest(this.jetstream, request, answer);
@@ -126,7 +134,7 @@ export class ApiDispatcher implements Sink {
     };
     request.onLeft = done;
     if (request.asksTooHighLevel && refuseLevel(request)) return;
-    const [, handler] = entryFor(request.subject.slice(PREFIX.length)) as ApiEntry;
+    const [, handler] = entryFor(path) as ApiEntry;
     handler(this.context, request);
   }
 }

@@ -78,7 +78,7 @@ export function consumerInfo(consumer: Consumer, form: ConfigForm): Record<strin
     },
     num_ack_pending: pending.size,
     // Messages delivered once at most can't have been redelivered.
-    num_redelivered: isSingle ? 0 : pending.redelivered,
+    num_redelivered: isSingle ? 0 : state.redelivered,
     num_waiting: consumer.delivery.numWaiting,
     num_pending: consumer.numPending,
     push_bound: consumer.delivery.isBound === true ? true : undefined,

@@ -129,10 +129,9 @@ export class Acknowledgements {
     const row = pending.row(sequence);
     const consumerSequence = row < 0 ? 0 : pending.consumerSequence(row);
     const deliveries = row < 0 ? 0 : pending.deliveryCount(row);
-    this.settle(sequence);
+    if (this.settle(sequence)) this.lastMs = consumer.stream.host.io.clock.wallMs();
     if (row < 0) return false;
-    this.lastMs = consumer.stream.host.io.clock.wallMs();
-    consumer.events?.terminated(sequence, consumerSequence, deliveries, 'Message deleted by stream limits');
+    consumer.events?.terminated(sequence, consumerSequence, deliveries, 'Unacknowledged message was deleted');
     return true;
   }
 

@@ -100,12 +100,13 @@ export class ConsumerState {
     return true;
   }
 
-  /** The pending message will not be delivered again; the consumer has not had it. */
+  /** The pending message will not be delivered again; the consumer has not had it, and no floor moves over it yet. */
   exhaust(stream: number): void {
-    const row = this.pending.row(stream);
+    const { pending } = this;
+    const row = pending.row(stream);
     if (row < 0) return;
-    this.exhausted.add(stream, this.pending.consumerSequence(row), 0, this.pending.deliveryCount(row));
-    this.leave(stream);
+    this.exhausted.add(stream, pending.consumerSequence(row), 0, pending.deliveryCount(row));
+    pending.remove(row);
   }
 
   /** Everything below `stream` is gone. */
@@ -115,7 +116,8 @@ export class ConsumerState {
       this.nextStream = stream;
       this.deliveredStream = stream - 1;
     }
-    for (let row = pending.firstRow; row >= 0 && pending.sequence(row) < stream; row = pending.firstRow) {
+    let row = pending.firstRow;
+    for (; row >= 0 && pending.sequence(row) < stream; row = pending.firstRow) {
       ackFloor.consumer = Math.max(ackFloor.consumer, pending.consumerSequence(row));
       pending.remove(row);
     }

@@ -129,9 +129,11 @@ export class Consumer implements StoreListener, PushHost {
     this.prepare();
     const { stream, name } = this;
     const domain = stream.host.domain === '' ? '_' : stream.host.domain;
-    const acks = new CallbackSink((message) => this.acknowledgements.take(message));
-    this.subscribe(acks, `$JS.ACK.${stream.name}.${name}.*.*.*.*.*`);
-    this.subscribe(acks, `$JS.ACK.${domain}.*.${stream.name}.${name}.*.*.*.*.>`);
+    if (!this.settlesOnDelivery) {
+      const acks = new CallbackSink((message) => this.acknowledgements.take(message));
+      this.subscribe(acks, `$JS.ACK.${stream.name}.${name}.*.*.*.*.*`);
+      this.subscribe(acks, `$JS.ACK.${domain}.*.${stream.name}.${name}.*.*.*.*.>`);
+    }
     this.pause.set(this.config.pauseUntil);
     this.pump.start();
     this.delivery.start();
@@ -212,6 +214,9 @@ export class Consumer implements StoreListener, PushHost {
 
   purged(belowSequence: number): void {
     if (belowSequence <= this.state.ackFloor.stream + 1) return;
+    const { pending } = this.state;
+    const isPending = pending.firstRow >= 0 && pending.sequence(pending.firstRow) < belowSequence;
+    if (isPending) this.acknowledgements.lastMs = this.stream.host.io.clock.wallMs();
     this.state.purgedBelow(belowSequence);
     this.log?.purgedBelow(belowSequence);
     this.prepare();

@@ -29,7 +29,7 @@ export interface Delivery {
   readonly isInUse: boolean;
   /** Whether the receivers of a push consumer are there; `null` for a pull consumer. */
   readonly isBound: boolean | null;
-  /** Requests that wait. */
+  /** Requests that wait; those that are over end when this is asked. */
   readonly numWaiting: number;
   /** Where the message taken last goes. */
   readonly destination: Buffer;

@@ -56,6 +56,7 @@ export class PullDelivery implements Delivery {
   }
 
   get numWaiting(): number {
+    this.waiting.review(this.nowMs(), false, this.heartbeat());
     return this.waiting.size;
   }
 
@@ -113,10 +114,7 @@ export class PullDelivery implements Delivery {
   take(bytes: number, nowMs: number): Take {
     const request = this.waiting.take(bytes, nowMs);
     if (request === null) return 'nobody';
-    if (this.host.stream.account.isCongested(request.reply)) {
-      this.waiting.putBack(request, bytes);
-      return 'congested';
-    }
+    if (request === 'congested') return 'congested';
     this.taken = request;
     this.destination = request.reply;
     return 'taken';
@@ -124,7 +122,7 @@ export class PullDelivery implements Delivery {
 
   delivered(): void {
     const request = this.taken as PullRequest;
-    if (request.batch === 0 && request.maxBytes > 0) this.waiting.sendStatus(request, '409 Batch Completed', true);
+    if (request.batch <= 0 && request.maxBytes > 0) this.waiting.sendStatus(request, '409 Batch Completed', true);
   }
 
   /** Ends requests whose time has come, and comes back for the next one. */

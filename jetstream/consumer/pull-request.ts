@@ -6,8 +6,11 @@
  */
 
 import type { Buffer } from 'node:buffer';
+import { decode } from '../../server/protocol/go-json.ts';
+import { goBool, goDuration, goInt, goInt64, goString } from '../../server/protocol/go-json-schema.ts';
+import { field, GoStruct } from '../../server/protocol/go-json-struct.ts';
+import { millisecondsOf, type Nanoseconds } from '../../server/protocol/nanoseconds.ts';
 
-const NS_PER_MS = 1e6;
 /**
  * How much before its time a request ends, and at most which part of its time. Timers here are a millisecond or two late,
  * and clients that wait for a timeout give up 0.1 ms behind it: what comes later they take for the answer to their next
@@ -19,7 +22,7 @@ const EARLY_PART_MAX = 0.02;
 export interface PullRequest {
   /** Where messages and statuses go. */
   readonly reply: Buffer;
-  /** Messages still wanted. */
+  /** Messages still wanted; a request that did not ask for any gets one. */
   batch: number;
   /** Bytes still wanted; 0: no limit. */
   maxBytes: number;
@@ -50,11 +53,10 @@ export function readPullRequest(
 ): PullRequest | string {
   const wanted = parseBody(body.trim());
   if (typeof wanted === 'string') return `400 Bad Request - ${wanted}`;
-  const { batch, expiresMs, maxBytes, noWait, heartbeatMs } = wanted;
+  const { batch, maxBytes, noWait } = wanted;
+  const expiresMs = millisecondsOf(wanted.expiresNs);
+  const heartbeatMs = Math.max(0, millisecondsOf(wanted.heartbeatNs));
   if (heartbeatMs > 0 && heartbeatMs * 2 > expiresMs) return '400 Bad Request - heartbeat value too large';
-  // No consumer has a priority policy yet.
-  if (wanted.isOverflow) return '400 Bad Request - Not a Overflow Priority consumer';
-  if (wanted.isPinned) return '400 Bad Request - Not a Pinned Client Priority consumer';
   if (limits.maxBatch > 0 && batch > limits.maxBatch) return `409 Exceeded MaxRequestBatch of ${limits.maxBatch}`;
   if (limits.maxExpiresMs > 0 && expiresMs > limits.maxExpiresMs) {
     return `409 Exceeded MaxRequestExpires of ${limits.maxExpiresText}`;
@@ -62,63 +64,89 @@ export function readPullRequest(
   if (limits.maxBytes > 0 && maxBytes > limits.maxBytes) {
     return `409 Exceeded MaxRequestMaxBytes of ${limits.maxBytes}`;
   }
+  // No consumer has a priority policy yet.
+  if (wanted.minPending !== 0 || wanted.minAckPending !== 0) {
+    return '400 Bad Request - Not a Overflow Priority consumer';
+  }
+  if (wanted.id !== '') return '400 Bad Request - Not a Pinned Client Priority consumer';
+  if (wanted.priority < 0 || wanted.priority > 9) return '400 Bad Request - Priority must be between 0 and 9';
   return {
     reply,
-    batch: Math.max(1, batch),
+    batch,
     maxBytes: Math.max(0, maxBytes),
     delivered: 0,
     noWait,
-    expiresAtMs: expiresMs > 0 ? nowMs + expiresMs - Math.min(EARLY_MS, expiresMs * EARLY_PART_MAX) : 0,
+    expiresAtMs: expiresMs !== 0 ? nowMs + expiresMs - Math.min(EARLY_MS, expiresMs * EARLY_PART_MAX) : 0,
     heartbeatMs,
     nextHeartbeatMs: heartbeatMs > 0 ? nowMs + heartbeatMs : 0,
   };
 }
 
 interface Wanted {
-  batch: number;
-  expiresMs: number;
-  maxBytes: number;
-  noWait: boolean;
-  heartbeatMs: number;
-  /** Whether it wants messages only when so many wait. */
-  isOverflow: boolean;
-  /** Whether it is of the client that the consumer is pinned to. */
-  isPinned: boolean;
+  readonly expiresNs: Nanoseconds;
+  readonly batch: number;
+  readonly maxBytes: number;
+  readonly noWait: boolean;
+  readonly heartbeatNs: Nanoseconds;
+  readonly group: string;
+  /** Not 0: it wants messages only when so many wait. */
+  readonly minPending: number;
+  readonly minAckPending: number;
+  /** Not '': it is of the client that the consumer is pinned to. */
+  readonly id: string;
+  readonly priority: number;
 }
 
-const ONE_MESSAGE: Wanted = {
-  batch: 1,
-  expiresMs: 0,
-  maxBytes: 0,
-  noWait: false,
-  heartbeatMs: 0,
-  isOverflow: false,
-  isPinned: false,
-};
+const wantedType: GoStruct<Wanted> = new GoStruct('server.JSApiConsumerGetNextRequest', [
+  field('expires', 'expiresNs', goDuration),
+  field('batch', 'batch', goInt),
+  field('max_bytes', 'maxBytes', goInt),
+  field('no_wait', 'noWait', goBool),
+  field('idle_heartbeat', 'heartbeatNs', goDuration),
+  field('group', 'group', goString),
+  field('min_pending', 'minPending', goInt64),
+  field('min_ack_pending', 'minAckPending', goInt64),
+  field('id', 'id', goString),
+  field('priority', 'priority', goInt),
+]);
 
-/** Empty: one message; a number: so many; JSON: the whole; anything else: one message. */
+const ONE_MESSAGE: Wanted = { ...wantedType.zero(), batch: 1 };
+
+/** Empty: one message; a number: so many; JSON: the whole; anything else: one message. The text of an error. */
 function parseBody(body: string): Wanted | string {
-  const wanted = { ...ONE_MESSAGE };
-  if (!body.startsWith('{')) {
-    if (/^[-+]?\d{1,9}$/.test(body)) wanted.batch = Number(body);
-    return wanted;
-  }
+  if (body === '') return ONE_MESSAGE;
+  if (!body.startsWith('{')) return /^[-+]?\d{1,9}$/.test(body) ? { ...ONE_MESSAGE, batch: Number(body) } : ONE_MESSAGE;
+  const plain = parsePlainBody(body);
+  if (plain !== null) return plain;
+  const { value, error } = decode(body, wantedType);
+  return error ?? value;
+}
+
+/** What a number of JSON may look like without being one of Go's integers. */
+const ODD_NUMBER = /\d[.eE]|\d{16}|\\/;
+
+/** The body as most clients write it; `null`: it has to be read with care. Requests are many: this is the faster way. */
+function parsePlainBody(body: string): Wanted | null {
+  if (ODD_NUMBER.test(body)) return null;
   let parsed: Record<string, unknown>;
   try {
     parsed = JSON.parse(body) as Record<string, unknown>;
-  } catch (error) {
-    return (error as Error).message;
+  } catch {
+    return null;
   }
-  wanted.batch = numberOf(parsed['batch']);
-  wanted.expiresMs = numberOf(parsed['expires']) / NS_PER_MS;
-  wanted.maxBytes = numberOf(parsed['max_bytes']);
-  wanted.noWait = parsed['no_wait'] === true;
-  wanted.heartbeatMs = numberOf(parsed['idle_heartbeat']) / NS_PER_MS;
-  wanted.isOverflow = numberOf(parsed['min_pending']) !== 0 || numberOf(parsed['min_ack_pending']) !== 0;
-  wanted.isPinned = typeof parsed['id'] === 'string' && parsed['id'] !== '';
-  return wanted;
+  const wanted: Record<string, unknown> = { ...wantedType.zero() };
+  for (const [key, value] of Object.entries(parsed)) {
+    const name = PLAIN_FIELDS[key];
+    if (name === undefined || typeof value !== typeof wanted[name]) return null;
+    wanted[name] = value;
+  }
+  return wanted as unknown as Wanted;
 }
 
-function numberOf(value: unknown): number {
-  return typeof value === 'number' ? value : 0;
-}
+const PLAIN_FIELDS: Readonly<Record<string, keyof Wanted | undefined>> = {
+  expires: 'expiresNs',
+  batch: 'batch',
+  max_bytes: 'maxBytes',
+  no_wait: 'noWait',
+  idle_heartbeat: 'heartbeatNs',
+};

@@ -40,40 +40,38 @@ export class WaitingPulls {
 
   /**
    * The next request that takes a message of `bytes`; it goes to the end of the queue, or leaves it when that was its last
-   * message. Requests that can't take it are told so and leave.
+   * message. Requests that can't take it are told so and leave. `congested`: the next one's receiver has much unsent.
    */
-  take(bytes: number, nowMs: number): PullRequest | null {
-    while (this.requests.length > 0) {
-      const request = this.requests.shift() as PullRequest;
-      if (request.expiresAtMs > 0 && request.expiresAtMs <= nowMs) {
-        this.sendStatus(request, '408 Request Timeout', true);
+  take(bytes: number, nowMs: number): PullRequest | 'congested' | null {
+    const { requests, account } = this;
+    while (requests.length > 0) {
+      const request = requests[0] as PullRequest;
+      const status = refusal(request, bytes, nowMs);
+      if (status !== null || !account.hasInterest(request.reply)) {
+        requests.shift();
+        if (status !== null) this.sendStatus(request, status, true);
         continue;
       }
-      if (request.maxBytes > 0) {
-        if (bytes > request.maxBytes) {
-          this.sendStatus(request, '409 Message Size Exceeds MaxBytes', true);
-          continue;
-        }
-        request.maxBytes -= bytes;
-        if (request.maxBytes === 0) request.batch = 1;
-      }
-      if (!this.account.hasInterest(request.reply)) continue;
-      request.batch--;
-      request.delivered++;
-      if (request.batch > 0) this.requests.push(request);
+      if (account.isCongested(request.reply)) return 'congested';
+      this.serve(request, bytes);
       if (request.heartbeatMs > 0) request.nextHeartbeatMs = nowMs + request.heartbeatMs;
       return request;
     }
     return null;
   }
 
-  /** The request did not take its message of `bytes` after all: it is the next one again. */
-  putBack(request: PullRequest, bytes: number): void {
-    if (request.batch > 0) this.requests.splice(this.requests.indexOf(request), 1);
-    request.batch++;
-    request.delivered--;
-    if (request.maxBytes > 0) request.maxBytes += bytes;
-    this.requests.unshift(request);
+  /** The request, which is the first, takes a message. */
+  private serve(request: PullRequest, bytes: number): void {
+    const { requests } = this;
+    if (request.maxBytes > 0) {
+      request.maxBytes -= bytes;
+      if (request.maxBytes === 0) request.batch = 1;
+    }
+    request.batch--;
+    request.delivered++;
+    if (request.batch > 0 && requests.length === 1) return;
+    requests.shift();
+    if (request.batch > 0) requests.push(request);
   }
 
   /**
@@ -128,4 +126,10 @@ export class WaitingPulls {
     status.setBody(body, 0, body.length, body.length);
     this.account.route(status);
   }
+}
+
+/** Why the request can't take a message of `bytes`. */
+function refusal(request: PullRequest, bytes: number, nowMs: number): string | null {
+  if (request.expiresAtMs > 0 && request.expiresAtMs <= nowMs) return '408 Request Timeout';
+  return request.maxBytes > 0 && bytes > request.maxBytes ? '409 Message Size Exceeds MaxBytes' : null;
 }

@@ -87,6 +87,11 @@ export class BatchWorld {
     this.world.scheduler.runUntil(condition, what, WITHIN_MS);
   }
 
+  /** Runs the callback among the clients, unless they are gone by then. */
+  after(ms: number, run: () => void): void {
+    this.clientProcess.io.timers.after(ms, run);
+  }
+
   client(name: string): SimulatedClient {
     const client = new SimulatedClient(this.clientProcess.io, this.world.random.fork(`client ${name}`), name, {});
     client.dial({ host: this.machine.name, port: PORT });

@@ -19,6 +19,8 @@ export interface ClientOptions {
 export interface ReceivedMessage {
   readonly sid: string;
   readonly subject: string;
+  /** Empty when there is none. */
+  readonly reply: string;
   readonly headers: string;
   readonly payload: Buffer;
 }
@@ -178,9 +180,10 @@ export class SimulatedClient implements SocketHandler {
     const body = this.received.take(total);
     const lineEnd = this.received.take(2).toString('latin1');
     if (lineEnd !== CRLF) throw new Error(`${this.name}: ${JSON.stringify(lineEnd)} behind a message`);
-    const [subject = '', sid = ''] = words;
+    const [subject = '', sid = '', third = ''] = words;
+    const reply = words.length > (verb === 'HMSG' ? 4 : 3) ? third : '';
     const headers = body.toString('latin1', 0, headerBytes);
-    this.onMessage({ sid, subject, headers, payload: body.subarray(headerBytes) });
+    this.onMessage({ sid, subject, reply, headers, payload: body.subarray(headerBytes) });
     return true;
   }
 }

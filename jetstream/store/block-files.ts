@@ -262,12 +262,12 @@ export class BlockFiles {
     });
   }
 
-  /** Takes from the log what is damaged in these first bytes of a block. */
-  private mend(number: number, bytes: Buffer, done: () => void): void {
+  /** Takes from the log what is damaged in these first bytes of a block; how many records are damaged still. */
+  private mend(number: number, bytes: Buffer, done: (missing: number) => void): void {
     const block = this.list.blocks.find((each) => each.number === number);
     const index = block?.index;
     if (block === undefined || index === undefined || index === null) {
-      done();
+      done(0);
       return;
     }
     const damaged = new Set<number>();
@@ -278,12 +278,12 @@ export class BlockFiles {
       if (end <= bytes.length && !isRecordOf(each, bytes, offset, end - offset)) damaged.add(each);
     }
     if (damaged.size === 0) {
-      done();
+      done(0);
       return;
     }
     this.files.findRecords(this.stream, damaged, (found) => {
       for (const [sequence, record] of found) record.copy(bytes, index.offset(sequence));
-      done();
+      done(damaged.size - found.size);
     });
   }
 }

@@ -17,7 +17,7 @@ import { Buffer } from 'node:buffer';
 import type { Done, IoError } from '../../server/io/io.ts';
 import type { BlockBytes, Located } from './block-bytes.ts';
 import { encodeBlockHeader, type BlockHeader, BLOCK_HEADER_BYTES } from './block-header.ts';
-import { copyReadable } from './block-copy.ts';
+import { BlockMove, type Mend, type MovedBlock } from './block-move.ts';
 import { BlockReads } from './block-reads.ts';
 import { enlarged } from './buffers.ts';
 import type { CountedFile } from './counted-file.ts';
@@ -34,34 +34,29 @@ const RETRY_MS_MAX = 2000;
 /** After so many failed writes in a row another file is tried. */
 const FAILURES_MAX = 3;
 
-/** Makes a block's bytes whole that were read back from a file which is not to be trusted. */
-export type Mend = (bytes: Buffer, done: () => void) => void;
-
-export class FileBlockBytes implements BlockBytes {
+export class FileBlockBytes implements BlockBytes, MovedBlock {
   readonly path: string;
   buffer: Buffer = NOTHING;
   private readonly files: StoreFiles;
   private readonly header: BlockHeader;
-  private readonly mend: Mend;
+  private readonly move: BlockMove;
   private readonly reads: BlockReads;
   private tailStart: number;
   private tailEnd: number;
   private readonly pieces: Piece[] = [];
   private readonly kept: KeptPieces;
-  private isWriting = false;
+  isWriting = false;
   private failures = 0;
   /** The file holds everything below this offset. */
-  private writtenEnd: number;
+  writtenEnd: number;
   private syncedEnd: number;
   /** The file's name is on the device too. */
   private isNamed: boolean;
   /** No more records come. */
   private isClosed = false;
-  private isDropped = false;
+  isDropped = false;
   /** A sync failed: another one that succeeds says nothing about what that one covered. */
   private isDistrusted = false;
-  /** Who waits for the block to be in another file; `null` when it does not move. */
-  private moving: Done[] | null = null;
   private readonly file: ReopenedFile;
   private readonly whenWritten: { readonly offset: number; readonly done: Done }[] = [];
 
@@ -70,8 +65,8 @@ export class FileBlockBytes implements BlockBytes {
     this.files = files;
     this.path = path;
     this.header = header;
-    this.mend = mend;
     this.kept = new KeptPieces(files);
+    this.move = new BlockMove(files, this, header, this.kept, mend);
     this.file = new ReopenedFile(files, path);
     this.reads = new BlockReads(files, (then) => this.withFile(then));
     this.tailStart = end;
@@ -184,7 +179,7 @@ export class FileBlockBytes implements BlockBytes {
 
   private write(): void {
     const piece = this.pieces[0];
-    if (piece === undefined || this.isWriting || this.moving !== null || this.isDropped) return;
+    if (piece === undefined || this.isWriting || this.move.isUnderway || this.isDropped) return;
     const { buffer } = piece;
     if (buffer === null) this.wrote(piece);
     else if (this.files.isRecovering) this.writeNow(piece, buffer);
@@ -239,7 +234,7 @@ export class FileBlockBytes implements BlockBytes {
     while (this.whenWritten.length > 0 && (this.whenWritten[0] as { offset: number }).offset <= this.writtenEnd) {
       (this.whenWritten.shift() as { done: Done }).done(null);
     }
-    if (this.moving !== null) this.move();
+    if (this.move.isUnderway) this.move.goOn();
     this.write();
   }
 
@@ -247,9 +242,9 @@ export class FileBlockBytes implements BlockBytes {
     if (this.isDropped) return;
     this.files.writeFailed(this, error);
     this.failures++;
-    if (this.moving !== null || this.files.isClosing) {
+    if (this.move.isUnderway || this.files.isClosing) {
       this.isWriting = false;
-      if (this.moving !== null) this.move();
+      if (this.move.isUnderway) this.move.goOn();
       else this.answerWritten(error);
       return;
     }
@@ -320,33 +315,10 @@ export class FileBlockBytes implements BlockBytes {
   private moveFrom(cause: IoError | null, done: Done): void {
     this.files.noteError(cause);
     this.isDistrusted = true;
-    if (this.moving !== null) this.moving.push(done);
-    else {
-      this.moving = [done];
-      this.move();
-    }
+    this.move.start(done);
   }
 
-  private move(): void {
-    // What is being written goes to the old file: it has to be in the copy.
-    if (this.isWriting) return;
-    const end = this.writtenEnd;
-    this.withFile((openError, file) => {
-      if (file === null) this.moved(end, openError);
-      else copyReadable(file, end, (copy) => this.replaceWith(copy));
-    });
-  }
-
-  /** What of the copy could not be read is zeros, and comes from the log like everything that is damaged. */
-  private replaceWith(copy: Buffer): void {
-    encodeBlockHeader(this.header).copy(copy);
-    this.kept.copyTo(copy);
-    this.mend(copy, () => {
-      this.files.replaceFile(this.path, copy, (error) => this.moved(copy.length, error));
-    });
-  }
-
-  private moved(end: number, error: IoError | null): void {
+  moved(end: number, error: IoError | null): void {
     if (error === null) {
       // Its name leads to the new file.
       this.file.closeFile();
@@ -354,9 +326,6 @@ export class FileBlockBytes implements BlockBytes {
       this.isNamed = true;
       this.synced(end);
     }
-    const waiting = this.moving ?? [];
-    this.moving = null;
-    for (const done of waiting) done(error);
     this.write();
   }
 
@@ -387,7 +356,7 @@ export class FileBlockBytes implements BlockBytes {
     this.file.closeFile();
   }
 
-  private withFile(then: Opened): void {
+  withFile(then: Opened): void {
     const isWhole = this.isClosed && this.isNamed && this.syncedEnd === this.tailEnd;
     this.file.use(isWhole ? 'read' : 'write', then);
   }

@@ -2,6 +2,7 @@
  * Flips bits in the files of a store that is not open, and says what each may cost: at most what stands there and nowhere
  * else.
  */
+import { databaseIn } from '../../jetstream/store/catalog.ts';
 import {
   FRAME_HEADER_BYTES,
   FrameKind,
@@ -49,9 +50,15 @@ export function flipSomewhere(disk: SimulatedDisk, view: Disk, random: SeededRan
   const bytes = view.readFileNow(path);
   if (bytes.length === 0) return null;
   const position = random.below(bytes.length);
+  // Without any catalog the start is refused.
+  if (path.endsWith('.db') && paths.some((each) => each.endsWith('.db') && isDamaged(view, each))) return null;
   const costs = path.endsWith('.seg') ? costInLog(view, path, position) : costElsewhere(path, bytes, position);
   if (costs !== null) disk.flipBit(path, position, random.below(8));
   return costs;
+}
+
+function isDamaged(view: Disk, catalog: string): boolean {
+  return databaseIn(view.readFileNow(catalog)) === null;
 }
 
 function filesBelow(view: Disk, folder: string): string[] {

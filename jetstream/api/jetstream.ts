@@ -173,11 +173,8 @@ export class JetStream implements AssetHost, StreamHost {
     const isStored = entry.stream.config.storage === 'file' && !config.memStorage;
     const number = existing?.number ?? this.nextNumber(isStored);
     const { account, name } = entry.stream;
-    return this.change(
-      isStored,
-      { put: encodeConsumerEntry(number, account.name, name, config, origin, created) },
-      done,
-    );
+    const put = encodeConsumerEntry(number, account.name, name, config, origin, created);
+    return this.change(isStored, { put }, existing === null ? done : () => entry.stream.whenReviewed(done));
   }
 
   deleteStream(stream: Stream, done: () => void): void {

@@ -251,8 +251,11 @@ export class Acknowledgements {
   }
 
   private replyToWhenDurable(reply: Buffer): void {
-    if (this.consumer.log === null) this.sendEmpty(reply);
-    else this.consumer.log.whenDurable(() => this.sendEmpty(reply));
+    const { log, stream } = this.consumer;
+    // What has to survive is in the consumer's log, or that the stream let the message go.
+    const keeper = log ?? stream.settlements;
+    if (keeper === null) this.sendEmpty(reply);
+    else keeper.whenDurable(() => this.sendEmpty(reply));
   }
 
   private sendEmpty(reply: Buffer): void {

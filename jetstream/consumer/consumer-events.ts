@@ -11,6 +11,8 @@ export interface SettlementListener {
    * It may have been before. Not called when deliveries are exhausted or the message is gone.
    */
   settled(sequence: number): void;
+  /** Calls back when what became of settled messages so far is durable. */
+  whenDurable(done: () => void): void;
 }
 
 /** Who tells the world. */

@@ -16,6 +16,7 @@
 
 import type { Timers } from '../../server/io/io.ts';
 import type { Message } from '../../server/protocol/message.ts';
+import { FileStore } from '../store/file-store.ts';
 import { LOADING, type MessageStore, NONE } from '../store/store.ts';
 import type { RetentionPolicy } from './stream-config-fields.ts';
 
@@ -107,6 +108,11 @@ export class Interest {
     if (this.policy === 'limits' || !this.isActive) return;
     if (this.policy === 'workqueue' || this.consumers.size === 1) this.store.remove(sequence);
     else this.removeUnlessAwaited(sequence);
+  }
+
+  whenDurable(done: () => void): void {
+    if (this.store instanceof FileStore) this.store.whenDurable(done);
+    else done();
   }
 
   /** A consumer was deleted, or wants something else now. */

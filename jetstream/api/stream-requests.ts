@@ -152,13 +152,13 @@ function answerWithInfo(entry: StreamEntry, request: ApiRequest, type: string): 
 }
 
 const describeStream: ApiHandler = (context, request) => {
-  const entry = streamOf(context, request, request.tokens[NAME], INFO, NO_PAGE);
-  if (entry === null) return;
   const body = readOptions(request.body, infoBody, context.jetstream.options.isStrict);
   if (isApiError(body)) {
     request.refuse(INFO, body, NO_PAGE);
     return;
   }
+  const entry = streamOf(context, request, request.tokens[NAME], INFO, NO_PAGE);
+  if (entry === null) return;
   const { subjectsFilter, deletedDetails, paged } = body;
   const matching = subjectsFilter === '' ? null : subjectCounts(entry.stream, subjectsFilter);
   const page = matching?.slice(paged.offset, paged.offset + SUBJECTS_LIMIT);

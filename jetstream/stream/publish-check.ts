@@ -196,5 +196,7 @@ export class PublishCheck {
 
 /** The number in a header, -1 when it is none, as nats-server reads it: then no sequence is the expected one. */
 export function sequenceOf(text: string): number {
-  return /^\d{1,16}$/.test(text) ? Number(text) : -1;
+  if (!/^\d+$/.test(text)) return -1;
+  // What has more than 64 bits loses those above.
+  return text.length <= 15 ? Number(text) : Number(BigInt.asUintN(64, BigInt(text)));
 }

@@ -33,7 +33,7 @@ export class ConsumerState {
   deliveredStream: number;
   private readonly awaitsAcks: boolean;
 
-  constructor(firstStreamSequence: number, ackPolicy: AckPolicy) {
+  constructor(firstStreamSequence: number, ackPolicy: AckPolicy = 'explicit') {
     this.awaitsAcks = ackPolicy !== 'none';
     this.nextStream = firstStreamSequence;
     this.deliveredStream = firstStreamSequence - 1;

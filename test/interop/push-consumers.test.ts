@@ -189,6 +189,21 @@ const TALKS: readonly (readonly [string, Talk])[] = [
   ],
 
   [
+    'is held to its rate',
+    async (talk) => {
+      await talk.store(1, 3, 600 * 1024);
+      await talk.consumer('Slow', { durable_name: 'Slow', deliver_subject: 'd', rate_limit_bps: 80_000 });
+      await talk.consumer('Quick', { durable_name: 'Quick', deliver_subject: 'e', rate_limit_bps: 16_000_000 });
+      const slow = talk.listen('d');
+      // One MiB passes at once.
+      await talk.more(1);
+      await talk.quiet();
+      slow();
+      talk.listen('e');
+      await talk.more(3);
+    },
+  ],
+  [
     'takes no answer but that to its newest request',
     async (talk) => {
       await talk.consumer('C', { durable_name: 'C', deliver_subject: 'd', flow_control: true, idle_heartbeat: 1e9 });

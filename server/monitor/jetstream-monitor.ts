@@ -40,9 +40,14 @@ export class JetStreamMonitor implements JetStreamView {
   private diskProblems(): HealthProblem[] {
     const { log, files } = this.jetstream.storage;
     const logError = log.error ?? (log.acceptsMessages ? null : log.segments.error);
-    return [logError, files.writeError]
-      .filter((error) => error !== null)
-      .map((error) => ({ type: 'JETSTREAM', error: `JetStream write error: ${error.message}` }));
+    const errors = [logError, files.writeError].filter((error) => error !== null);
+    if (errors.length === 0) return [];
+    // A disk that is full may show as a write that took less than it was given.
+    const free = this.jetstream.io.disk.freeBytesNow(this.jetstream.storeDirectory);
+    return errors.map(({ message }) => ({
+      type: 'JETSTREAM',
+      error: `JetStream write error: ${message} (${free} bytes are free there)`,
+    }));
   }
 
   private assetHealth({ account, stream, consumer }: AssetHealthRequest): AssetHealth {

@@ -1,0 +1,57 @@
+/** What /healthz says of a disk that fails: why nothing can be stored, until that is over. */
+import { describe, expect, it } from 'vitest';
+import { JetStreamMonitor } from '../../server/monitor/jetstream-monitor.ts';
+import type { AssetHealth } from '../../server/monitor/monitor-source.ts';
+import { BatchWorld } from './batch-world.ts';
+
+const EVERYTHING = { account: '', stream: '', consumer: '', isMetaOnly: false };
+const HEALTHY: AssetHealth = { status: 200, problems: [] };
+const LARGE = 32 * 1024;
+const ATTEMPTS_MAX = 200;
+const ATTEMPT_MS = 100;
+
+describe('health while the disk fails', () => {
+  it.each([
+    ['fails every write', /EIO/],
+    ['is full', /0 bytes are free/],
+  ])('is bad when it %s, and good again afterwards', (what, reason) => {
+    const world = new BatchWorld(1);
+    const { jetstream } = world.server;
+    if (jetstream === null) throw new Error('JetStream is on');
+    const monitor = new JetStreamMonitor(jetstream);
+    const client = world.client('publisher');
+    const answers: string[] = [];
+    client.subscribe('1', 'A');
+    client.onMessage = ({ payload }) => answers.push(payload.toString());
+    const publish = (): string => {
+      const before = answers.length;
+      client.publish('s.a', '', Buffer.alloc(LARGE));
+      client.send(`PUB s.a A 0\r\n\r\n`);
+      world.until(() => answers.length > before, 'an answer');
+      return answers.at(-1) ?? '';
+    };
+
+    expect(publish()).toContain('"seq":');
+    expect(monitor.health(EVERYTHING)).toEqual(HEALTHY);
+
+    const { disk } = world.machine;
+    const capacity = disk.capacityBytes;
+    if (what !== 'is full') disk.faults.rates.writeError = 1;
+    else disk.capacityBytes = capacity - disk.freeBytes;
+    const isNoticed = (): boolean => monitor.health(EVERYTHING).problems.some(({ error }) => reason.test(error));
+    for (let attempt = 0; attempt < ATTEMPTS_MAX && !isNoticed(); attempt++) {
+      client.publish('s.a', '', Buffer.alloc(LARGE));
+      world.world.scheduler.runFor(ATTEMPT_MS);
+    }
+    const sick = monitor.health({ ...EVERYTHING, account: '$G', stream: 'S' });
+    expect(sick.status).toBe(503);
+    expect(sick.problems).toContainEqual({ type: 'JETSTREAM', error: expect.stringMatching(reason) });
+    expect(monitor.health({ ...EVERYTHING, account: '$G', stream: 'none' }).status).toBe(404);
+    expect(publish()).toContain('"error":');
+
+    disk.faults.rates.writeError = 0;
+    disk.capacityBytes = capacity;
+    world.until(() => monitor.health(EVERYTHING).problems.length === 0, 'the disk to be well');
+    expect(publish()).toContain('"seq":');
+  });
+});

@@ -42,12 +42,19 @@ export class JetStreamMonitor implements JetStreamView {
     const logError = log.error ?? (log.acceptsMessages ? null : log.segments.error);
     const errors = [logError, files.writeError].filter((error) => error !== null);
     if (errors.length === 0) return [];
-    // A disk that is full may show as a write that took less than it was given.
-    const free = this.jetstream.io.disk.freeBytesNow(this.jetstream.storeDirectory);
-    return errors.map(({ message }) => ({
-      type: 'JETSTREAM',
-      error: `JetStream write error: ${message} (${free} bytes are free there)`,
-    }));
+    const room = this.room();
+    return errors.map(({ message }) => ({ type: 'JETSTREAM', error: `JetStream write error: ${message} (${room})` }));
+  }
+
+  /** A disk that is full may show as a write that took less than it was given. */
+  private room(): string {
+    const { io, storeDirectory } = this.jetstream;
+    try {
+      return `${io.disk.freeBytesNow(storeDirectory)} bytes are free there`;
+    } catch (error) {
+      // The device may be gone.
+      return String(error);
+    }
   }
 
   private assetHealth({ account, stream, consumer }: AssetHealthRequest): AssetHealth {

@@ -3,6 +3,7 @@
  * limit. The default account has none of its own; what the server itself has to give is checked for every account.
  */
 
+import type { JetStreamLimits } from '../../server/config/options.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { StreamConfig } from '../stream/stream-config.ts';
 import type { Stream } from '../stream/stream.ts';
@@ -78,6 +79,14 @@ export function checkStreamRoom(
 function reserved({ maxBytes }: StreamConfig, current: Stream | null): number {
   if (maxBytes > 0) return maxBytes;
   return current === null ? 1 : 0;
+}
+
+/** What consumers may have by the server's configuration and the account's limits. */
+export function consumerLimits({ jetstream, owner }: ApiContext): JetStreamLimits {
+  const { limits } = jetstream.options;
+  const { ackPending } = owner.limits;
+  const isLess = ackPending > 0 && (limits.maxAckPending === 0 || ackPending < limits.maxAckPending);
+  return isLess ? { ...limits, maxAckPending: ackPending } : limits;
 }
 
 /** How many consumers the stream may have. */

@@ -10,7 +10,7 @@ import type { Consumer } from '../consumer/consumer.ts';
 import { checkChangedWorkQueueConsumer, checkNewWorkQueueConsumer } from '../consumer/work-queue-rules.ts';
 import { checkDeadLetterSubject } from '../consumer/dead-letter-subject.ts';
 import { type ConsumerOrigin, startingSequence } from '../consumer/starting-sequence.ts';
-import { consumersMax } from './account-limits.ts';
+import { consumerLimits, consumersMax } from './account-limits.ts';
 import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
@@ -72,7 +72,7 @@ function planConsumer(context: ApiContext, request: ApiRequest): Plan | ApiError
   if (isApiError(named)) return named;
   const entry = owner.streams.get(endpoint.streamName);
   if (entry === undefined) return ApiErrors.streamNotFound;
-  const wanted = completeConsumerConfig(named, entry.stream.config, jetstream.options.limits, decoded.isPedantic);
+  const wanted = completeConsumerConfig(named, entry.stream.config, consumerLimits(context), decoded.isPedantic);
   if (isApiError(wanted)) return wanted;
   const unreachable = checkDeadLetterSubject(wanted, entry.stream.config.subjects);
   if (unreachable !== null) return unreachable;

@@ -26,17 +26,15 @@ import { ConsumerState } from './consumer-state.ts';
 import type { Delivery } from './delivery.ts';
 import { DeliveryWaits } from './delivery-waits.ts';
 import { Inactivity } from './inactivity.ts';
-import { findLastPerSubject, type LastPerSubject } from './last-per-subject.ts';
 import { MessagePump } from './message-pump.ts';
 import { PullDelivery } from './pull-delivery.ts';
 import { PushDelivery, type PushHost } from './push-delivery.ts';
 import { RedeliveryQueue } from './redelivery-queue.ts';
-import { SlicedSearch } from './sliced-search.ts';
 import type { ConsumerOrigin } from './starting-sequence.ts';
 import { DeadLetters } from './dead-letters.ts';
 import { deadLetterSubject } from './dead-letter-subject.ts';
 import { filtersOf, SubjectFilter } from './subject-filter.ts';
-import { UndeliveredCount } from './undelivered-count.ts';
+import { UndeliveredMessages } from './undelivered-messages.ts';
 
 export class Consumer implements StoreListener, PushHost {
   readonly number: number;
@@ -48,7 +46,6 @@ export class Consumer implements StoreListener, PushHost {
   readonly delivery: Delivery;
   readonly pause: ConsumerPause;
   readonly advisories: ConsumerAdvisories;
-  filter: SubjectFilter;
   isStopped = false;
   config: ConsumerConfig;
   /** Wall milliseconds; 0: never. */
@@ -60,19 +57,16 @@ export class Consumer implements StoreListener, PushHost {
   events: ConsumerEvents | null = null;
   deadLetters: DeadLetterGate | null = null;
   waits: DeliveryWaits;
-  /** What is left of the messages that are the last of their subjects; `null`: every message is to be delivered. */
-  list: LastPerSubject | null = null;
   /** Acknowledgements mean nothing: messages are done when they were delivered. */
   settlesOnDelivery: boolean;
   readonly origin: ConsumerOrigin;
 
-  private readonly undelivered: UndeliveredCount;
+  readonly undelivered: UndeliveredMessages;
   private readonly redelivery: RedeliveryQueue;
   private readonly subscriptions: Subscription[] = [];
   private readonly pump: MessagePump;
   private readonly acknowledgements: Acknowledgements;
   private readonly inactivity: Inactivity;
-  private search: SlicedSearch | null = null;
   /** From monotonic time to the time that deadlines are in. */
   private timeOffsetMs = 0;
 
@@ -91,9 +85,9 @@ export class Consumer implements StoreListener, PushHost {
     this.origin = origin;
     this.waits = new DeliveryWaits(config);
     this.settlesOnDelivery = config.ackPolicy === 'none';
-    this.filter = new SubjectFilter(filtersOf(config), stream.store.subjects);
-    this.undelivered = new UndeliveredCount(stream.store, this.filter);
     this.state = new ConsumerState(origin.start, config.ackPolicy);
+    const filter = new SubjectFilter(filtersOf(config), stream.store.subjects);
+    this.undelivered = new UndeliveredMessages(stream.host.io, stream.store, this.state, filter, origin.listUpTo);
     this.log = isLogged ? new ConsumerLog(stream.host.storage, number, this.state) : null;
     const { pending } = this.state;
     const now = (): number => this.nowMs();
@@ -126,7 +120,8 @@ export class Consumer implements StoreListener, PushHost {
   /** Begins to serve. */
   start(): void {
     this.setClock();
-    this.prepare();
+    const { pending, exhausted } = this.state;
+    this.findUndelivered([...pending.sequencesBelow(Infinity), ...exhausted.sequencesBelow(Infinity)]);
     const { stream, name } = this;
     const domain = stream.host.domain === '' ? '_' : stream.host.domain;
     if (!this.settlesOnDelivery) {
@@ -155,8 +150,8 @@ export class Consumer implements StoreListener, PushHost {
     this.changeWaits(new DeliveryWaits(config));
     const filters = filtersOf(config);
     if (filters.join(' ') !== before.join(' ')) {
-      this.filter = new SubjectFilter(filters, this.stream.store.subjects);
-      this.prepare();
+      this.undelivered.filter = new SubjectFilter(filters, this.stream.store.subjects);
+      this.findUndelivered([]);
     }
     this.inactivity.watch(millisecondsOf(this.config.inactiveThresholdNs));
     this.wake();
@@ -168,7 +163,7 @@ export class Consumer implements StoreListener, PushHost {
     this.log?.reset(sequence);
     this.lastDeliveredMs = 0;
     this.acknowledgements.lastMs = 0;
-    this.prepare();
+    this.findUndelivered([]);
     if (this.log === null) done();
     else this.log.whenDurable(done);
   }
@@ -182,7 +177,7 @@ export class Consumer implements StoreListener, PushHost {
     this.pause.stop();
     for (const subscription of this.subscriptions) this.stream.account.unsubscribe(subscription);
     this.stream.observers.delete(this);
-    this.search?.cancel();
+    this.undelivered.stop();
     this.redelivery.stop();
     this.inactivity.stop();
   }
@@ -200,74 +195,53 @@ export class Consumer implements StoreListener, PushHost {
   // ── what the stream says ─────────────────────────────────────────────────────────────────────────────────────────
 
   stored(fromSequence: number, toSequence: number): void {
-    this.undelivered.stored(Math.max(fromSequence, this.state.nextStream), toSequence);
+    this.undelivered.stored(fromSequence, toSequence);
     if (this.numPending > 0) this.wake();
   }
 
   removed(sequence: number, subject: number): void {
-    const { state, list } = this;
-    if (sequence < state.nextStream) {
-      if (this.acknowledgements.gone(sequence)) this.wake();
-    } else if (list === null || sequence > list.upTo) this.undelivered.removed(sequence, subject);
-    else if (list.has(sequence)) this.undelivered.dropOne();
+    if (sequence >= this.state.nextStream) this.undelivered.removed(sequence, subject);
+    else if (this.acknowledgements.gone(sequence)) this.wake();
   }
 
   purged(belowSequence: number): void {
-    if (belowSequence <= this.state.ackFloor.stream + 1) return;
-    const { pending } = this.state;
+    const { state } = this;
+    const { pending, exhausted, ackFloor, nextStream } = state;
+    if (belowSequence <= ackFloor.stream + 1 && exhausted.size === 0) return;
     const isPending = pending.firstRow >= 0 && pending.sequence(pending.firstRow) < belowSequence;
     if (isPending) this.acknowledgements.lastMs = this.stream.host.io.clock.wallMs();
-    this.state.purgedBelow(belowSequence);
+    state.purgedBelow(belowSequence);
     this.log?.purgedBelow(belowSequence);
-    this.prepare();
+    if (belowSequence > nextStream) this.findUndelivered([]);
+    else this.wake();
+  }
+
+  /** Some of the doubtful sequences may be gone: their removal was durable when the power went, and no more than that. */
+  private findUndelivered(doubtful: readonly number[]): void {
+    const onGone = (sequence: number): void => {
+      this.acknowledgements.settle(sequence);
+    };
+    this.undelivered.find(doubtful, onGone, () => this.wake());
   }
 
   // ── what the stream asks ─────────────────────────────────────────────────────────────────────────────────────────
 
   get wantsAll(): boolean {
-    return this.filter.accepts === null;
+    return this.undelivered.filter.accepts === null;
   }
 
   /** Whether the consumer wants messages of the subject with this number. */
   wants(subject: number): boolean {
-    return this.filter.matches(subject);
+    return this.undelivered.filter.matches(subject);
   }
 
   wantsText(subject: string): boolean {
-    return this.filter.matchesText(subject);
+    return this.undelivered.filter.matchesText(subject);
   }
 
   /** Whether the consumer, which wants this message, has yet to have it, or has not had it and never will. */
   awaits(sequence: number): boolean {
     return this.state.needs(sequence);
-  }
-
-  // ── what there is to deliver ─────────────────────────────────────────────────────────────────────────────────────
-
-  /** Finds out what there is to deliver; nothing is delivered meanwhile. */
-  private prepare(): void {
-    this.search?.cancel();
-    const search = new SlicedSearch(this.stream.host.io, this.stream.store);
-    this.search = search;
-    search.run(this.findUndelivered(), () => {
-      this.search = null;
-      this.wake();
-    });
-  }
-
-  private *findUndelivered(): Generator<number, void> {
-    const { state, origin, stream, filter } = this;
-    this.list = null;
-    if (origin.listUpTo >= state.nextStream) {
-      this.list = yield* findLastPerSubject(stream.store, filter, state.nextStream, origin.listUpTo);
-    }
-    yield* this.undelivered.count(filter, state.nextStream, this.list);
-  }
-
-  /** The last messages of all subjects are delivered; now come those behind. */
-  listDone(): void {
-    this.state.nextStream = Math.max(this.state.nextStream, this.origin.listUpTo + 1);
-    this.list = null;
   }
 
   // ── delivering ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -281,14 +255,9 @@ export class Consumer implements StoreListener, PushHost {
     return this.pump.isResting;
   }
 
-  /** What is to be delivered is being looked for. */
-  get isPreparing(): boolean {
-    return this.search !== null;
-  }
-
   /** Messages that match and were not delivered yet. */
   get numPending(): number {
-    return this.undelivered.value;
+    return this.undelivered.count;
   }
 
   get available(): number {
@@ -314,7 +283,7 @@ export class Consumer implements StoreListener, PushHost {
     this.log?.delivered(sequence, deliveries, deadline);
     this.lastDeliveredMs = now;
     if (!this.settlesOnDelivery) this.redelivery.watch(deadline);
-    if (deliveries === 1) this.undelivered.dropOne();
+    if (deliveries === 1) this.undelivered.delivered();
     else this.redelivery.shift();
   }
 

@@ -70,7 +70,7 @@ export class MessagePump {
       delivery.review(true);
       return;
     }
-    if (consumer.isPreparing) return;
+    if (consumer.undelivered.isUnknown) return;
     for (let count = 0; count < DELIVER_PER_TURN && delivery.isReady; count++) {
       const outcome = this.deliverNext();
       if (outcome === 'delivered') continue;
@@ -93,8 +93,7 @@ export class MessagePump {
     if (queued > 0) return this.redeliver(queued);
     if (consumer.isFull) return 'full';
     const { state, stream } = consumer;
-    const sequence =
-      consumer.list === null ? stream.store.next(state.nextStream, consumer.filter.accepts) : this.listed();
+    const sequence = consumer.undelivered.next();
     if (sequence === NONE) return 'end';
     if (sequence === LOADING) return this.park(state.nextStream);
     const outcome = stream.store.read(sequence, this.view);
@@ -104,16 +103,6 @@ export class MessagePump {
       return 'delivered';
     }
     return this.send(sequence, 1);
-  }
-
-  /** The next of the messages that are the last of their subjects, and behind those any. */
-  private listed(): number {
-    const { consumer } = this;
-    const { list, state, stream, filter } = consumer;
-    const sequence = list?.next(state.nextStream) ?? NONE;
-    if (sequence > 0) return sequence;
-    consumer.listDone();
-    return stream.store.next(state.nextStream, filter.accepts);
   }
 
   private redeliver(sequence: number): Outcome {

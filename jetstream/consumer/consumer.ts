@@ -239,6 +239,10 @@ export class Consumer implements StoreListener, PushHost {
     return this.undelivered.filter.matchesText(subject);
   }
 
+  get nextSequence(): number {
+    return this.state.nextStream;
+  }
+
   /** Whether the consumer, which wants this message, has yet to have it, or has not had it and never will. */
   awaits(sequence: number): boolean {
     return this.state.needs(sequence);

@@ -29,6 +29,8 @@ export interface InterestedConsumer {
   wants(subject: number): boolean;
   /** The same of a subject that has no number yet. */
   wantsText(subject: string): boolean;
+  /** The next sequence that it will look at: it is done with none from here on. */
+  readonly nextSequence: number;
   /** Whether it is not done with this visible message, which it wants. */
   awaits(sequence: number): boolean;
 }
@@ -41,6 +43,7 @@ export class Interest {
   private isActive = false;
   /** The next sequence to review; 0: nothing is being reviewed. */
   private reviewAt = 0;
+  private reviewEnd = 0;
   private isReviewScheduled = false;
   /** Who waits until nothing is being reviewed. */
   private waiting: (() => void)[] = [];
@@ -62,7 +65,8 @@ export class Interest {
     this.isActive = true;
     // Consumers start behind their stream.
     this.timers.afterTurn(() => {
-      if (this.policy !== 'limits' && this.consumers.size > 0) this.review();
+      if (this.policy === 'limits' || this.consumers.size === 0) return;
+      this.review(Math.max(...Array.from(this.consumers, ({ nextSequence }) => nextSequence)));
     });
   }
 
@@ -119,7 +123,7 @@ export class Interest {
   changed(): void {
     if (this.policy !== 'interest' || !this.isActive) return;
     const { store } = this;
-    if (this.consumers.size > 0) this.review();
+    if (this.consumers.size > 0) this.review(Infinity);
     else if (store.messages > 0 || store.appendedMessages > 0) store.purgeBelow(store.appendedSequence + 1);
   }
 
@@ -147,8 +151,9 @@ export class Interest {
     return !isWanted && this.policy === 'workqueue';
   }
 
-  /** Looks at every message; once more from the beginning if that is going on. */
-  private review(): void {
+  /** Looks at every message below `end`; once more from the beginning if that is going on. */
+  private review(end: number): void {
+    this.reviewEnd = Math.max(end, this.reviewAt === 0 ? 0 : this.reviewEnd);
     this.reviewAt = Math.max(1, this.store.firstSequence);
     this.reviewLater();
   }
@@ -185,7 +190,7 @@ export class Interest {
         });
         return;
       }
-      if (found === NONE) {
+      if (found === NONE || found >= this.reviewEnd) {
         this.reviewed();
         return;
       }

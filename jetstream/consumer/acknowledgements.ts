@@ -12,7 +12,7 @@
 import { Buffer } from 'node:buffer';
 import { Message } from '../../server/protocol/message.ts';
 import { AckFields, copySubject } from './ack-subject.ts';
-import type { LeaveReason } from './consumer-events.ts';
+import type { Leave, LeaveReason } from './consumer-events.ts';
 import type { Consumer } from './consumer.ts';
 import { nakDelayMs } from './nak-delay.ts';
 import type { RedeliveryQueue } from './redelivery-queue.ts';
@@ -161,11 +161,11 @@ export class Acknowledgements {
   }
 
   /** The message stays as it is until whoever takes dead letters has it. */
-  private hold(sequence: number, deliveries: number, why: LeaveReason, text: string, leave: () => void): void {
+  private hold(sequence: number, deliveries: number, why: LeaveReason, text: string, leave: Leave): void {
     const { deadLetters, state } = this.consumer;
     const row = state.pending.row(sequence);
     if (deadLetters === null || row < 0) {
-      leave();
+      leave(false);
       return;
     }
     if (state.pending.isHeld(row)) return;
@@ -181,7 +181,11 @@ export class Acknowledgements {
     const row = pending.row(sequence);
     const deliveries = pending.deliveryCount(row);
     if (!pending.isHeld(row)) consumer.events?.exhausted(sequence, deliveries);
-    this.hold(sequence, deliveries, 'exhausted', '', () => {
+    this.hold(sequence, deliveries, 'exhausted', '', (isElsewhere) => {
+      if (isElsewhere) {
+        this.acknowledgeOne(sequence);
+        return;
+      }
       const wasFull = consumer.isFull;
       consumer.state.exhaust(sequence);
       consumer.log?.exhausted(sequence);

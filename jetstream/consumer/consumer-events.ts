@@ -26,10 +26,13 @@ export interface ConsumerEvents {
 
 export type LeaveReason = 'exhausted' | 'terminated';
 
+/** `isElsewhere`: somebody else has the message now. */
+export type Leave = (isElsewhere: boolean) => void;
+
 /** Who has to have a message before it leaves the consumer unhandled. */
 export interface DeadLetterGate {
   /** Calls back, at once or later, when the message may leave. Until then it is neither delivered nor settled. */
-  leave(sequence: number, deliveries: number, reason: LeaveReason, text: string, done: () => void): void;
+  leave(sequence: number, deliveries: number, reason: LeaveReason, text: string, done: Leave): void;
   /** The consumer serves nobody any more: nothing may leave. */
   stop(): void;
 }

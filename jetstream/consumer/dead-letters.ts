@@ -2,7 +2,7 @@
  * The dead letters of one consumer: a message that nobody could handle is published under another subject, and leaves the
  * consumer only when it has arrived there.
  *
- *     leave ─► waiting ─► under way ──stored, says the answer──────────────────────────► it may leave
+ *     leave ─► waiting ─► under way ──stored, says the answer──────────────────────────► it may leave, as if acknowledged
  *                             │ ▲────nobody listens, or an error: again, later and later
  *                             └─────no answer: again; ANSWERS_MISSED_MAX times, then it may leave
  *
@@ -25,7 +25,7 @@ import { Subscription } from '../../server/subject/subscription.ts';
 import { RecordView } from '../store/record.ts';
 import type { ConsumedStream } from './consumed-stream.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
-import type { DeadLetterGate, LeaveReason } from './consumer-events.ts';
+import type { DeadLetterGate, Leave, LeaveReason } from './consumer-events.ts';
 import { CallbackSink } from './consumer-sinks.ts';
 import { deadLetterBody } from './dead-letter-message.ts';
 import { deadLetterSubject } from './dead-letter-subject.ts';
@@ -46,7 +46,7 @@ interface Letter {
   readonly deliveries: number;
   readonly reason: LeaveReason;
   readonly text: string;
-  readonly done: () => void;
+  readonly done: Leave;
   failures: number;
   answersMissed: number;
   timer: Timer | null;
@@ -78,9 +78,9 @@ export class DeadLetters implements DeadLetterGate {
     this.answers = `_INBOX.${this.io.random.bytes(ID_BYTES).toString('hex')}`;
   }
 
-  leave(sequence: number, deliveries: number, reason: LeaveReason, text: string, done: () => void): void {
+  leave(sequence: number, deliveries: number, reason: LeaveReason, text: string, done: Leave): void {
     if (deadLetterSubject(this.consumer.config) === null) {
-      done();
+      done(false);
       return;
     }
     this.listen();
@@ -190,7 +190,7 @@ export class DeadLetters implements DeadLetterGate {
   private finish(letter: Letter): void {
     letter.timer?.cancel();
     this.underWay.delete(letter.sequence);
-    letter.done();
+    letter.done(true);
     this.sendWaiting();
   }
 }

@@ -37,7 +37,7 @@ describeUnless(isAbsent(target) ? target.absent : null, 'dead letters', () => {
     client.subscribe('work', { callback: (_error, message) => void delivered.push(message) });
     await client.request('orders.new', 'broken');
     if (kind === 'pull') client.publish('$JS.API.CONSUMER.MSG.NEXT.ORDERS.worker', '{"batch":5}', { reply: 'work' });
-    await until(async () => (await lettersIn(client)) === 1, 'the dead letter');
+    await until(async () => (await messagesIn(client, 'DEAD')) === 1, 'the dead letter');
     const letter = (await ask(client, 'STREAM.MSG.GET.DEAD', '{"seq":1}')).message;
     expect(delivered).toHaveLength(2);
     expect(atob(letter?.data ?? '')).toBe('broken');
@@ -75,6 +75,35 @@ describeUnless(isAbsent(target) ? target.absent : null, 'dead letters', () => {
     expect((await consumerInfo(client)).num_ack_pending).toBe(0);
   });
 
+  it.each(['', '+TERM'])('leave a work queue, when the worker says %j', async (says) => {
+    const client = await clientOf(await serve());
+    await makeStreams(client, { retention: 'workqueue' });
+    await makeConsumer(client, { max_deliver: 1 });
+    await client.request('orders.new', 'broken');
+    const message = await client.request('$JS.API.CONSUMER.MSG.NEXT.ORDERS.worker', '', NEXT);
+    if (says !== '') message.respond(says);
+    await until(async () => (await messagesIn(client, 'DEAD')) === 1, 'the dead letter');
+    await until(async () => (await messagesIn(client, 'ORDERS')) === 0, 'the message to leave the queue');
+    expect((await consumerInfo(client)).num_ack_pending).toBe(0);
+  });
+
+  it('go where an update says', async () => {
+    const client = await clientOf(await serve());
+    await makeStreams(client);
+    await makeConsumer(client, { metadata: {} });
+    await makeConsumer(client, { metadata: { [KEY]: 'dead.later' } });
+    await client.request('orders.new', 'broken');
+    const message = await client.request('$JS.API.CONSUMER.MSG.NEXT.ORDERS.worker', '', NEXT);
+    message.respond('+TERM');
+    await until(async () => (await messagesIn(client, 'DEAD')) === 1, 'the dead letter');
+    await makeConsumer(client, { metadata: {} });
+    await client.request('orders.new', 'broken');
+    const other = await client.request('$JS.API.CONSUMER.MSG.NEXT.ORDERS.worker', '', NEXT);
+    await client.request(other.reply ?? '', '+TERM');
+    expect(await messagesIn(client, 'DEAD')).toBe(1);
+    expect((await consumerInfo(client)).num_ack_pending).toBe(0);
+  });
+
   it('stay in the consumer until a stream takes them, through a kill', async () => {
     const store = mkdtempSync(join(tmpdir(), 'petiole-dead-letters-'));
     onTestFinished(() => rmSync(store, { recursive: true, force: true }));
@@ -92,7 +121,7 @@ describeUnless(isAbsent(target) ? target.absent : null, 'dead letters', () => {
     const client = await clientOf(await serve(store));
     expect((await consumerInfo(client)).num_ack_pending).toBe(1);
     await ask(client, 'STREAM.CREATE.DEAD', '{"name":"DEAD","subjects":["dead.>"]}');
-    await until(async () => (await lettersIn(client)) === 1, 'the dead letter', 20_000);
+    await until(async () => (await messagesIn(client, 'DEAD')) === 1, 'the dead letter', 20_000);
     await until(async () => (await consumerInfo(client)).num_ack_pending === 0, 'the message to leave');
   });
 
@@ -155,8 +184,9 @@ async function ask(client: NatsConnection, request: string, body: string): Promi
   return (await client.request(`$JS.API.${request}`, body)).json<Answer>();
 }
 
-async function makeStreams(client: NatsConnection): Promise<void> {
-  await ask(client, 'STREAM.CREATE.ORDERS', '{"name":"ORDERS","subjects":["orders.>"]}');
+async function makeStreams(client: NatsConnection, changes: object = {}): Promise<void> {
+  const config = { name: 'ORDERS', subjects: ['orders.>'], ...changes };
+  await ask(client, 'STREAM.CREATE.ORDERS', JSON.stringify(config));
   await ask(client, 'STREAM.CREATE.DEAD', '{"name":"DEAD","subjects":["dead.>"]}');
 }
 
@@ -177,8 +207,8 @@ async function consumerInfo(client: NatsConnection): Promise<Answer> {
   return ask(client, 'CONSUMER.INFO.ORDERS.worker', '');
 }
 
-async function lettersIn(client: NatsConnection): Promise<number> {
-  return (await ask(client, 'STREAM.INFO.DEAD', '')).state?.messages ?? 0;
+async function messagesIn(client: NatsConnection, stream: string): Promise<number> {
+  return (await ask(client, `STREAM.INFO.${stream}`, '')).state?.messages ?? 0;
 }
 
 /** The client would refuse some of these headers. */

@@ -12,7 +12,7 @@ import type { IoError } from '../../server/io/io.ts';
 import { copyReadable } from './block-copy.ts';
 import type { BlockHeader } from './block-header.ts';
 import type { BlockIndex } from './block-index.ts';
-import { decodeBlockIndex, encodeBlockIndex } from './block-index-file.ts';
+import { BlockIndexFile, encodeBlockIndex } from './block-index-file.ts';
 import type { BlockList } from './block-list.ts';
 import { CountedFile } from './counted-file.ts';
 import { FileBlockBytes } from './file-block-bytes.ts';
@@ -118,8 +118,8 @@ export class BlockFiles {
   }
 
   /** The index in these bytes, if it is that of the block. */
-  decodeIndex(block: number, bytes: Buffer): BlockIndex | null {
-    return decodeBlockIndex(bytes, this.stream, block, this.subjects);
+  decodeIndex(block: number, bytes: Buffer): BlockIndexFile | null {
+    return BlockIndexFile.of(bytes, this.stream, block, this.subjects);
   }
 
   // ── blocks that are gone ─────────────────────────────────────────────────────────────────────────────────────────
@@ -178,12 +178,15 @@ export class BlockFiles {
 
   // ── indexes of closed blocks ─────────────────────────────────────────────────────────────────────────────────────
 
-  /** The index of a closed block, read at start; made anew from its records when the file is damaged. */
-  readIndexNow(block: MessageBlock): BlockIndex {
+  /** The index file of a closed block, read at start; `null` when it is gone or damaged. */
+  readIndexFileNow(block: BlockName): BlockIndexFile | null {
+    const bytes = readFileTolerantly(this.files.disk, this.indexPath(block));
+    return bytes === null ? null : this.decodeIndex(block.number, bytes);
+  }
+
+  /** Makes the index of a block anew from its records, at start. */
+  rebuildIndexNow(block: MessageBlock): BlockIndex {
     const { disk } = this.files;
-    const bytes = readFileTolerantly(disk, this.indexPath(block));
-    const index = bytes === null ? null : this.decodeIndex(block.number, bytes);
-    if (index !== null) return index;
     const records = readRangeTolerantly(disk, this.path(block), 0, block.bytes.end) ?? NOTHING;
     this.unsaved.add(block);
     return indexOfRecords(records, block.firstSequence, block.bytes.end, this.subjects);
@@ -192,14 +195,14 @@ export class BlockFiles {
   /** Brings the index of a closed block into memory; calls back in any case. */
   loadIndex(block: MessageBlock, done: () => void): void {
     if (this.files.isRecovering) {
-      block.index = this.readIndexNow(block);
+      block.index = this.readIndexFileNow(block)?.index() ?? this.rebuildIndexNow(block);
       if (this.isSaved(block)) this.files.indexes.keep(block);
       done();
       return;
     }
     this.files.readFile(this.indexPath(block), (error, bytes) => {
-      const index = bytes === null ? null : this.decodeIndex(block.number, bytes);
-      if (index === null) {
+      const index = bytes === null ? null : this.decodeIndex(block.number, bytes)?.index();
+      if (index === undefined || index === null) {
         this.files.noteError(error);
         this.recoverIndex(block, done);
         return;

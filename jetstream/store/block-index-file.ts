@@ -10,7 +10,9 @@
  *     28  u32      subjects
  *     32  u32      CRC of everything else
  *     36           offsets, u32 a slot; subjects, u32 a slot, numbered as in this file
- *                  the subjects: u16 length and bytes each
+ *                  the subjects: u32 records, u32 first slot, u32 last slot, u16 length and bytes each
+ *
+ * What a subject has in the block stands with it, so that a start need not look at each message.
  */
 
 import { Buffer } from 'node:buffer';
@@ -19,23 +21,32 @@ import { crc32 } from './crc32.ts';
 import { get16, get32, get48, put16, put32, put48 } from './integers.ts';
 import type { SubjectIndex } from './subject-index.ts';
 
-const MAGIC = 'PETIDX01';
+const MAGIC = 'PETIDX02';
 const HEADER_BYTES = 36;
 const CRC_AT = 32;
+const SUBJECT_HEAD_BYTES = 14;
 
 export function encodeBlockIndex(stream: number, block: number, index: BlockIndex, subjects: SubjectIndex): Buffer {
   // Subjects are numbered in the order in which the slots mention them; 0: not mentioned yet.
   const local = new Uint32Array(subjects.size);
   const mentioned: number[] = [];
+  const records: number[] = [];
+  const firstSlots: number[] = [];
+  const lastSlots: number[] = [];
   let textBytes = 0;
   const columns = Buffer.alloc(index.slots * 8);
-  index.encode(columns, 0, (subject) => {
+  index.encode(columns, 0, (subject, slot) => {
     if (local[subject] === 0) {
-      mentioned.push(subject);
-      local[subject] = mentioned.length;
-      textBytes += 2 + subjects.bytes(subject);
+      local[subject] = mentioned.push(subject);
+      records.push(0);
+      firstSlots.push(slot);
+      lastSlots.push(slot);
+      textBytes += SUBJECT_HEAD_BYTES + subjects.bytes(subject);
     }
-    return (local[subject] as number) - 1;
+    const number = (local[subject] as number) - 1;
+    records[number] = (records[number] as number) + 1;
+    lastSlots[number] = slot;
+    return number;
   });
   const out = Buffer.allocUnsafeSlow(HEADER_BYTES + columns.length + textBytes);
   out.write(MAGIC, 0, 'latin1');
@@ -47,33 +58,65 @@ export function encodeBlockIndex(stream: number, block: number, index: BlockInde
   put32(out, 28, mentioned.length);
   columns.copy(out, HEADER_BYTES);
   let at = HEADER_BYTES + columns.length;
-  for (const subject of mentioned) {
-    put16(out, at, subjects.bytes(subject));
-    at = subjects.copyTo(subject, out, at + 2);
+  for (const [number, subject] of mentioned.entries()) {
+    put32(out, at, records[number] as number);
+    put32(out, at + 4, firstSlots[number] as number);
+    put32(out, at + 8, lastSlots[number] as number);
+    put16(out, at + 12, subjects.bytes(subject));
+    at = subjects.copyTo(subject, out, at + SUBJECT_HEAD_BYTES);
   }
   put32(out, CRC_AT, checksum(out));
   return out;
 }
 
-/** The index in these bytes, its subjects renumbered as `subjects` has them; `null` when it is not this block's, intact. */
-export function decodeBlockIndex(
-  bytes: Buffer,
-  stream: number,
-  block: number,
-  subjects: SubjectIndex,
-): BlockIndex | null {
-  if (bytes.length < HEADER_BYTES || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return null;
-  if (get32(bytes, CRC_AT) !== checksum(bytes)) return null;
-  if (get32(bytes, 8) !== stream || get32(bytes, 12) !== block) return null;
-  const slots = get32(bytes, 24);
-  const numbers = new Uint32Array(get32(bytes, 28));
-  let at = HEADER_BYTES + slots * 8;
-  for (let i = 0; i < numbers.length; i++) {
-    const start = at + 2;
-    at = start + get16(bytes, at);
-    numbers[i] = subjects.intern(bytes, start, at);
+/** An intact index file of one block; its subjects are renumbered as `subjects` has them. */
+export class BlockIndexFile {
+  private readonly bytes: Buffer;
+  private readonly slots: number;
+  private readonly numbers: Uint32Array;
+
+  private constructor(bytes: Buffer, subjects: SubjectIndex) {
+    this.bytes = bytes;
+    this.slots = get32(bytes, 24);
+    this.numbers = new Uint32Array(get32(bytes, 28));
+    let at = HEADER_BYTES + this.slots * 8;
+    for (let i = 0; i < this.numbers.length; i++) {
+      const start = at + SUBJECT_HEAD_BYTES;
+      at = start + get16(bytes, at + 12);
+      this.numbers[i] = subjects.intern(bytes, start, at);
+    }
   }
-  return BlockIndex.decode(bytes, HEADER_BYTES, slots, get48(bytes, 16), (local) => numbers[local] as number);
+
+  /** `null` when the bytes are not this block's index, intact. */
+  static of(bytes: Buffer, stream: number, block: number, subjects: SubjectIndex): BlockIndexFile | null {
+    if (bytes.length < HEADER_BYTES || bytes.toString('latin1', 0, MAGIC.length) !== MAGIC) return null;
+    if (get32(bytes, CRC_AT) !== checksum(bytes)) return null;
+    if (get32(bytes, 8) !== stream || get32(bytes, 12) !== block) return null;
+    return new BlockIndexFile(bytes, subjects);
+  }
+
+  index(): BlockIndex {
+    const { bytes, slots, numbers } = this;
+    return BlockIndex.decode(bytes, HEADER_BYTES, slots, get48(bytes, 16), (local) => numbers[local] as number);
+  }
+
+  /** Records in the block. */
+  get records(): number {
+    let records = 0;
+    this.eachSubject((_subject, count) => (records += count));
+    return records;
+  }
+
+  /** Each subject with its number of records and their first and last sequence. */
+  eachSubject(visit: (subject: number, records: number, first: number, last: number) => void): void {
+    const { bytes, numbers } = this;
+    const firstSequence = get48(bytes, 16);
+    let at = HEADER_BYTES + this.slots * 8;
+    for (const subject of numbers) {
+      visit(subject, get32(bytes, at), firstSequence + get32(bytes, at + 4), firstSequence + get32(bytes, at + 8));
+      at += SUBJECT_HEAD_BYTES + get16(bytes, at + 12);
+    }
+  }
 }
 
 function checksum(bytes: Buffer): number {

@@ -70,8 +70,8 @@ export class BlockIndex {
     return this.offsets.length * 8;
   }
 
-  /** Writes both columns at `at`, renaming subject numbers by `rename`. */
-  encode(out: Buffer, at: number, rename: (subject: number) => number): void {
+  /** Writes both columns at `at`, renaming subject numbers by `rename`, which gets each one's slot too. */
+  encode(out: Buffer, at: number, rename: (subject: number, slot: number) => number): void {
     const { offsets, subjects, slots } = this;
     const subjectsAt = at + slots * 4;
     for (let i = 0; i < slots; i++) {
@@ -79,7 +79,7 @@ export class BlockIndex {
       put32(out, at + i * 4, offset);
       if (offset === NO_RECORD) continue;
       const subject = subjects[i] as number;
-      put32(out, subjectsAt + i * 4, rename(subject & ~HAS_HEADERS) | (subject & HAS_HEADERS));
+      put32(out, subjectsAt + i * 4, rename((subject & ~HAS_HEADERS) >>> 0, i) | (subject & HAS_HEADERS));
     }
   }
 

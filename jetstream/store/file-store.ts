@@ -326,21 +326,6 @@ export class FileStore extends BlockStore implements LoggedAsset {
     if (head.limits !== null) this.retention.set(head.limits);
   }
 
-  /** Takes over a block; the number of its visible messages. One that has none any more is left alone. */
-  restoreBlock(block: MessageBlock): number {
-    this.count(block);
-    const { liveMessages } = block;
-    if (liveMessages === 0 && !block.isOpen) return 0;
-    this.list.blocks.push(block);
-    this.messages += liveMessages;
-    this.bytes += block.liveBytes;
-    const index = block.index as BlockIndex;
-    for (let each = index.firstSequence; each <= block.lastSequence; each++) {
-      if (block.has(each)) this.subjects.added(index.subject(each), each);
-    }
-    return liveMessages;
-  }
-
   /** Every block is taken over. */
   restored(): void {
     this.firstIsBehind(this.firstSequence);

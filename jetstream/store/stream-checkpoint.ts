@@ -31,6 +31,7 @@ export interface BlockSummary {
   readonly isOpen: boolean;
   /** Visible messages in it. */
   readonly liveMessages: number;
+  readonly liveBytes: number;
 }
 
 export interface CheckpointHead {

@@ -132,9 +132,18 @@ function carriedIndex(store: FileStore, block: MessageBlock): Buffer {
 }
 
 function summaryOf(block: MessageBlock, lastVisible: number): BlockSummary {
-  const { number, generation, firstSequence, liveMessages } = block;
+  const { number, generation, firstSequence, liveMessages, liveBytes } = block;
   const lastSequence = Math.min(block.lastSequence, lastVisible);
   const isPartial = lastSequence < block.lastSequence;
   const end = isPartial ? (block.index as BlockIndex).endOffset(lastSequence, block.bytes.end) : block.bytes.end;
-  return { number, generation, firstSequence, lastSequence, end, isOpen: block.isOpen || isPartial, liveMessages };
+  return {
+    number,
+    generation,
+    firstSequence,
+    lastSequence,
+    end,
+    isOpen: block.isOpen || isPartial,
+    liveMessages,
+    liveBytes,
+  };
 }

@@ -80,20 +80,24 @@ function readCheckpoints(blockFiles: BlockFiles): Found[] {
 
 function restoreBlock(store: FileStore, summary: BlockSummary, checkpoint: StreamCheckpoint, i: number): void {
   const { blockFiles } = store;
-  const { number, generation, firstSequence, lastSequence, end, isOpen, liveMessages } = summary;
+  const { number, generation, firstSequence, lastSequence, end, isOpen, liveMessages, liveBytes } = summary;
   const block = new MessageBlock(number, generation, firstSequence, blockFiles.bytesOf(summary, firstSequence, end));
   block.lastSequence = lastSequence;
   block.isOpen = isOpen;
   block.removed = SequenceBits.decode(checkpoint.removed[i] as Buffer, firstSequence);
   const carried = checkpoint.indexes[i] as Buffer;
-  const index = carried.length === 0 ? null : blockFiles.decodeIndex(number, carried);
-  block.index = index ?? blockFiles.readIndexNow(block);
-  const live = store.restoreBlock(block);
-  store.lost += Math.max(0, liveMessages - live);
+  const isCarried = carried.length > 0;
+  const file = isCarried ? blockFiles.decodeIndex(number, carried) : blockFiles.readIndexFileNow(block);
+  const isWhole = file !== null && block.removed.count === 0 && file.records === liveMessages;
+  // Of a closed block that is whole the index is not needed for now.
+  if (isWhole && !isOpen && !isCarried) block.index = null;
+  else block.index = file?.index() ?? blockFiles.readIndexFileNow(block)?.index() ?? blockFiles.rebuildIndexNow(block);
+  if (isWhole) store.restoreWholeBlock(block, file, liveBytes);
+  else store.lost += Math.max(0, liveMessages - store.restoreBlock(block));
   if (isOpen) return;
   block.bytes.closeTail();
-  if (index !== null) blockFiles.save(block);
-  else if (blockFiles.isSaved(block)) blockFiles.files.indexes.keep(block);
+  if (isCarried) blockFiles.save(block);
+  else if (block.index !== null && blockFiles.isSaved(block)) blockFiles.files.indexes.keep(block);
 }
 
 /**

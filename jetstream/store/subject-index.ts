@@ -81,6 +81,13 @@ export class SubjectIndex {
     this.setLast(subject, sequence);
   }
 
+  /** So many messages were stored under the subject, the first and the last of them with these sequences. */
+  addedRange(subject: number, messages: number, first: number, last: number): void {
+    this.added(subject, first);
+    this.counts[subject] = (this.counts[subject] as number) + messages - 1;
+    this.setLast(subject, last);
+  }
+
   /** A message of the subject was removed. */
   removed(subject: number, sequence: number): void {
     const count = (this.counts[subject] as number) - 1;

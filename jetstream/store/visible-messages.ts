@@ -12,6 +12,7 @@
  * index is there: nothing overtakes it.
  */
 
+import type { BlockIndexFile } from './block-index-file.ts';
 import type { BlockIndex } from './block-index.ts';
 import { BlockList } from './block-list.ts';
 import type { MessageBlock } from './message-block.ts';
@@ -268,6 +269,37 @@ export abstract class VisibleMessages implements Retained {
       block.liveBytes += this.counted(block.recordBytes(each), index.hasHeaders(each));
     }
   }
+
+  // ── taking over what a checkpoint says ──────────────────────────────────────────────────────────────────────────
+
+  /** Takes over a block; the number of its visible messages. One that has none any more is left alone. */
+  restoreBlock(block: MessageBlock): number {
+    this.count(block);
+    const { liveMessages } = block;
+    if (liveMessages === 0 && !block.isOpen) return 0;
+    this.list.blocks.push(block);
+    this.messages += liveMessages;
+    this.bytes += block.liveBytes;
+    const index = block.index as BlockIndex;
+    for (let each = index.firstSequence; each <= block.lastSequence; each++) {
+      if (block.has(each)) this.subjects.added(index.subject(each), each);
+    }
+    return liveMessages;
+  }
+
+  /** Takes over a block from which nothing was removed; what it holds stands in its index file. */
+  restoreWholeBlock(block: MessageBlock, file: BlockIndexFile, liveBytes: number): void {
+    block.liveBytes = liveBytes;
+    file.eachSubject((subject, records, first, last) => {
+      block.liveMessages += records;
+      this.subjects.addedRange(subject, records, first, last);
+    });
+    this.list.blocks.push(block);
+    this.messages += block.liveMessages;
+    this.bytes += liveBytes;
+  }
+
+  // ── the first message ────────────────────────────────────────────────────────────────────────────────────────────
 
   /** The first message stands at `from` or behind it. */
   protected firstIsBehind(from: number = this.firstSequence + 1): void {

@@ -26,9 +26,10 @@ const resetBody: GoStruct<ResetBody> = new GoStruct('server.JSApiConsumerResetRe
 ]);
 
 const resetConsumer: ApiHandler = (context, request) => {
-  const entry = context.owner.streams.get(request.tokens[STREAM] ?? '');
-  const consumer = entry?.consumers.get(request.tokens[CONSUMER] ?? '');
-  if (entry === undefined || consumer === undefined) {
+  const consumer = context.owner.streams
+    .get(request.tokens[STREAM] ?? '')
+    ?.consumers.get(request.tokens[CONSUMER] ?? '');
+  if (consumer === undefined) {
     request.leave();
     return;
   }
@@ -44,12 +45,7 @@ const resetConsumer: ApiHandler = (context, request) => {
       return;
     }
     const sequence = Math.max(1, value.sequence === 0 ? consumer.state.ackFloor.stream + 1 : value.sequence);
-    const answer = (): void => request.respond(RESET, { ...consumerInfo(consumer, 'full'), reset_seq: sequence });
-    consumer.reset(sequence, () => {
-      // What it will not have now, perhaps nobody waits for.
-      entry.stream.interest.changed();
-      entry.stream.whenReviewed(answer);
-    });
+    consumer.reset(sequence, () => request.respond(RESET, { ...consumerInfo(consumer, 'full'), reset_seq: sequence }));
   });
 };
 

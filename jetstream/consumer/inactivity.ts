@@ -42,7 +42,8 @@ export class Inactivity {
   private check(): void {
     if (this.isInUse()) this.used();
     const left = Math.max(this.lastUsedMs, this.busyUntilMs()) + this.thresholdMs - this.io.clock.monotonicMs();
+    // Whoever was busy may be done earlier.
     if (left <= 0) this.onInactive();
-    else this.timer = this.io.timers.after(left, () => this.check());
+    else this.timer = this.io.timers.after(Math.min(left, this.thresholdMs), () => this.check());
   }
 }

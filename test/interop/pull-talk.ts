@@ -41,7 +41,8 @@ import { until } from '../helpers/until.ts';
 const QUIET_MS = 150;
 const REPLY_MS = 150;
 
-export type Talk = readonly [title: string, script: string];
+/** `said`: lines that must be among what both servers say. */
+export type Talk = readonly [title: string, script: string, ...said: readonly string[]];
 
 /** Tests that hold the talks. */
 export function describeTalks(title: string, talks: readonly Talk[]): void {
@@ -58,10 +59,11 @@ export function describeTalks(title: string, talks: readonly Talk[]): void {
       await Promise.all(sites.map((site) => site.stop()));
     });
 
-    test.each(talks)('%s', async (_, script) => {
+    test.each(talks)('%s', async (_, script, ...said) => {
       const [theirs, ours] = await Promise.all(sites.map((site) => new Talker(site).hold(script)));
       expect(theirs?.length).toBeGreaterThan(0);
       expect(ours).toEqual(theirs);
+      expect(ours).toEqual(expect.arrayContaining([...said]));
     });
   });
 }

@@ -148,6 +148,7 @@ export class AccountInterest implements InterestListener {
 
   private count(subscription: Subscription, delta: number): void {
     const { sink, subject, queueGroup } = subscription;
+    if (sink.servesOwnClients === true) return;
     if (sink.sinkKind !== 'leaf') this.change(subject, queueGroup, null, delta);
     else if (this.joinsLinks || isLoopSubject(subject)) {
       this.change(subject, queueGroup, sink as unknown as InterestPeer, delta);

@@ -17,6 +17,8 @@ export interface Sink {
   readonly sinkKind: SinkKind;
   /** So much is unsent that whoever can wait should. Absent: never. */
   readonly isCongested?: boolean;
+  /** It answers clients of this server alone: links say nothing of it. */
+  readonly servesOwnClients?: boolean;
   /**
    * Takes the message for the subscription and copies what it keeps: the message's bytes die when this returns.
    * False when it did not take it (closed, denied, own message without echo); a queue group then asks another member.

@@ -42,6 +42,7 @@ import { API_LEVEL, NATS_VERSION, PETIOLE_VERSION } from './protocol/version.ts'
 import { type JetStreamRoom, NO_ROOMS, type Rooms } from './rooms.ts';
 import { StartError } from './start-error.ts';
 import { Sublist } from './subject/sublist.ts';
+import { answerUserInfo } from './system/user-info.ts';
 
 const UNSENT_BYTES_MAX = 256 * 1024 * 1024;
 const SYSTEM_ACCOUNT = '$SYS';
@@ -140,6 +141,7 @@ export class Server implements ConnectionHost, MonitorSource {
   /** Opens the listeners; `done` hears when clients can connect, or why not. */
   start(done: (error: StartError | null) => void): void {
     this.logStart();
+    answerUserInfo(this, this.globalAccount);
     const finish = (error: StartError | null): void => {
       if (error === null) {
         this.log.notice('Server is ready');

@@ -57,7 +57,7 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
   firstLineAt: number = NOWHERE;
 
   private parser: ClientParser | null = null;
-  private permissions: Permissions | null = null;
+  permissions: Permissions | null = null;
   /** Set only when publishing is restricted. */
   private publishPermissions: Permissions | null = null;
   private verbose = true;

@@ -11,7 +11,7 @@ import type { ServerOptions } from '../../server/config/options.ts';
 import { defaultOptions } from '../../server/config/draft.ts';
 import type { Io } from '../../server/io/io.ts';
 import { readClientOperations } from '../helpers/client-operations.ts';
-import { CoreWorld } from '../sim/world.ts';
+import { clientSubscriptions, CoreWorld } from '../sim/world.ts';
 import { cut, hostileBytes } from './hostile-bytes.ts';
 import { HostilePeer, type PeerScript } from './hostile-peer.ts';
 
@@ -115,7 +115,7 @@ describe.each([
         expect(crossfire.heard).toEqual(crossfire.said);
         expect(crossfire.errors).toEqual([]);
         const { server } = crossfire.core;
-        expect(server.globalAccount.sublist.size).toBe(1);
+        expect(clientSubscriptions(server)).toHaveLength(1);
         crossfire.core.close();
       }),
       { numRuns: WORLD_RUNS, seed: SEED },

@@ -66,7 +66,6 @@ tour({
     'stream ls --names',
     'account info',
   ],
-  differing: { 'account info': 'the user is asked for at the system account' },
 });
 
 tour({

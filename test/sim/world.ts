@@ -10,6 +10,7 @@ import type { SeededRandom } from '../../server/io/simulated/seeded-random.ts';
 import type { SimulatedMachine, SimulatedProcess } from '../../server/io/simulated/simulated-machine.ts';
 import { SimulatedWorld } from '../../server/io/simulated/simulated-world.ts';
 import { Server } from '../../server/server.ts';
+import type { Subscription } from '../../server/subject/subscription.ts';
 import { SimulatedClient, type ClientOptions } from './simulated-client.ts';
 
 const PORT = 4222;
@@ -98,9 +99,14 @@ export class CoreWorld {
     const left = {
       clients: this.server.clients.size,
       unsentBytes: this.server.outbound.unsentBytes,
-      subscriptions: this.server.globalAccount.sublist.size,
+      subscriptions: clientSubscriptions(this.server).length,
       handles: network.liveHandles,
     };
     if (Object.values(left).some((count) => count !== 0)) throw scheduler.failure(`left over: ${JSON.stringify(left)}`);
   }
+}
+
+/** Those that clients made: the server has some of its own. */
+export function clientSubscriptions(server: Server): Subscription[] {
+  return [...server.globalAccount.sublist.subscriptions()].filter(({ sink }) => sink.sinkKind === 'client');
 }

@@ -1,0 +1,95 @@
+/**
+ * `$SYS.REQ.USER.INFO`: who am I, and what may I do? The one service of the system account that every account has. Only
+ * clients of this server are answered: a request that came over a link was meant for the server at its other end.
+ *
+ *     {"server":{"name":…,"id":…,…},"data":{"user":"joe","account":"$G","account_name":"$G","permissions":{…}}}
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Account } from '../account/account.ts';
+import type { SubjectRules } from '../account/permissions.ts';
+import type { ServerOptions } from '../config/options.ts';
+import { ClientConnection } from '../connection/client-connection.ts';
+import { shownUser } from '../connection/connection-facts.ts';
+import type { Io } from '../io/io.ts';
+import type { Sink, SinkKind } from '../ports.ts';
+import { encode } from '../protocol/go-json.ts';
+import { Message } from '../protocol/message.ts';
+import { bytesOfText } from '../protocol/go-json-reader.ts';
+import { NATS_VERSION } from '../protocol/version.ts';
+import { millisecondsText } from '../protocol/wall-time.ts';
+import { Subscription } from '../subject/subscription.ts';
+
+const SUBJECT = '$SYS.REQ.USER.INFO';
+const JETSTREAM_ENABLED = 1;
+
+/** What the answers say of the server. */
+export interface AnsweringServer {
+  readonly io: Io;
+  readonly id: string;
+  readonly name: string;
+  readonly options: ServerOptions;
+}
+
+/** Answers the clients of `account` who they are, from now on. */
+export function answerUserInfo(server: AnsweringServer, account: Account): void {
+  account.subscribe(new Subscription(new UserInfo(server, account), SUBJECT, '', ''));
+}
+
+class UserInfo implements Sink {
+  readonly sinkKind: SinkKind = 'internal';
+  readonly servesOwnClients = true;
+  private readonly server: AnsweringServer;
+  private readonly account: Account;
+  private readonly answer = new Message();
+  private sequence = 0;
+
+  constructor(server: AnsweringServer, account: Account) {
+    this.server = server;
+    this.account = account;
+  }
+
+  deliver(_subscription: Subscription, message: Message): boolean {
+    const { source } = message;
+    if (!(source instanceof ClientConnection)) return false;
+    if (!message.hasReply) return true;
+    const body = Buffer.from(encode({ server: this.serverPart(), data: dataOf(source) }), 'latin1');
+    const reply = Buffer.from(message.replyText(), 'latin1');
+    const { answer } = this;
+    answer.setSubject(reply, 0, reply.length);
+    answer.setBody(body, 0, 0, body.length);
+    this.account.route(answer);
+    return true;
+  }
+
+  private serverPart(): object {
+    const { io, id, name, options } = this.server;
+    const hasJetStream = options.jetstream.isEnabled;
+    return {
+      name: bytesOfText(name),
+      host: options.host,
+      id,
+      domain: options.jetstream.domain === '' ? undefined : options.jetstream.domain,
+      ver: NATS_VERSION,
+      tags: options.serverTags.length === 0 ? undefined : options.serverTags.map(bytesOfText),
+      jetstream: hasJetStream,
+      flags: hasJetStream ? JETSTREAM_ENABLED : 0,
+      seq: ++this.sequence,
+      time: millisecondsText(io.clock.wallMs()),
+    };
+  }
+}
+
+function dataOf(client: ClientConnection): object {
+  const account = client.account?.name ?? '';
+  const rules = client.permissions?.rules ?? null;
+  const permissions =
+    rules === null ? undefined : { ...part('publish', rules.publish), ...part('subscribe', rules.subscribe) };
+  return { user: bytesOfText(shownUser(client)), account, account_name: account, permissions };
+}
+
+/** The rules under their name; nothing where everything is allowed. */
+function part(name: string, { allow, deny }: SubjectRules): object {
+  if (allow === null && deny.length === 0) return {};
+  return { [name]: { allow: allow ?? undefined, deny: deny.length === 0 ? undefined : deny } };
+}

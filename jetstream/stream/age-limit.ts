@@ -15,7 +15,8 @@ import { LOADING, type MessageStore, NONE } from '../store/store.ts';
 import type { ExpiredMessages } from './expired-messages.ts';
 
 const SLICE_MAX = 1000;
-const SLEEP_MS_MAX = 3_600_000;
+/** No longer, since the wall clock may be set meanwhile. */
+const SLEEP_MS_MAX = 60_000;
 
 export class AgeLimit {
   private readonly io: Io;

@@ -15,7 +15,8 @@ import { ExpiryQueue } from './expiry-queue.ts';
 
 const SLICE_MAX = 1000;
 const SLEEP_MS_MIN = 50;
-const SLEEP_MS_MAX = 3_600_000;
+/** No longer, since the wall clock may be set meanwhile. */
+const SLEEP_MS_MAX = 60_000;
 /** After a failed read. */
 const RETRY_MS = 1000;
 const SPARE_MAX = 1024;

@@ -327,11 +327,11 @@ export class Consumer implements StoreListener, PushHost {
     this.timeOffsetMs = wall - clock.monotonicMs();
   }
 
-  /** The monotonic time of the last deadline of those that somebody may be at work on. */
+  /** The monotonic time of the last delivery, or of the last deadline of those that somebody may be at work on. */
   private busyUntilMs(): number {
     const { pending } = this.state;
     if (this.delivery.isBound !== null) return 0;
-    let last = 0;
+    let last = this.lastDeliveredMs;
     for (let row = pending.firstRow; row >= 0; row = pending.nextRow(row)) {
       if (!pending.isQueued(row)) last = Math.max(last, pending.deadlineMs(row));
     }

@@ -31,7 +31,7 @@ export class PullDelivery implements Delivery {
 
   constructor(host: DeliveryHost) {
     this.host = host;
-    this.waiting = new WaitingPulls(host.stream.account, host.config.maxWaiting);
+    this.waiting = new WaitingPulls(host.stream.account, host.config.maxWaiting, () => host.used());
     this.limits = requestLimits(host);
   }
 
@@ -82,8 +82,8 @@ export class PullDelivery implements Delivery {
       return;
     }
     const refusal = this.refusal(request, now);
+    if (refusal === null || request.noWait) this.host.used();
     if (refusal === null) {
-      this.host.used();
       this.waiting.add(request);
       this.host.wake();
     } else if (refusal !== '') this.waiting.send(reply, `${refusal}\r\n`);

@@ -10,15 +10,20 @@ import type { Account } from '../../server/account/account.ts';
 import { Message } from '../../server/protocol/message.ts';
 import type { PullRequest } from './pull-request.ts';
 
+const TIMEOUT = '408 Request Timeout';
+
 export class WaitingPulls {
   private readonly account: Account;
   private readonly limit: number;
+  private readonly onTimeout: () => void;
   private requests: PullRequest[] = [];
   private readonly status = new Message();
 
-  constructor(account: Account, limit: number) {
+  /** `onTimeout`: a request ended because it was its time, or because there is no more. */
+  constructor(account: Account, limit: number, onTimeout: () => void) {
     this.account = account;
     this.limit = limit;
+    this.onTimeout = onTimeout;
   }
 
   get size(): number {
@@ -50,6 +55,7 @@ export class WaitingPulls {
       if (status !== null || !account.hasInterest(request.reply)) {
         requests.shift();
         if (status !== null) this.sendStatus(request, status, true);
+        if (status === TIMEOUT) this.onTimeout();
         continue;
       }
       if (account.isCongested(request.reply)) return 'congested';
@@ -95,11 +101,13 @@ export class WaitingPulls {
 
   private isStillWaiting(request: PullRequest, nowMs: number, atEnd: boolean): boolean {
     if (request.expiresAtMs > 0 && request.expiresAtMs <= nowMs) {
-      this.sendStatus(request, '408 Request Timeout', true);
+      this.sendStatus(request, TIMEOUT, true);
+      this.onTimeout();
       return false;
     }
     if (atEnd && request.noWait && (request.expiresAtMs === 0 || request.delivered > 0)) {
       this.sendStatus(request, '404 No Messages', false);
+      this.onTimeout();
       return false;
     }
     return this.account.hasInterest(request.reply);
@@ -130,6 +138,6 @@ export class WaitingPulls {
 
 /** Why the request can't take a message of `bytes`. */
 function refusal(request: PullRequest, bytes: number, nowMs: number): string | null {
-  if (request.expiresAtMs > 0 && request.expiresAtMs <= nowMs) return '408 Request Timeout';
+  if (request.expiresAtMs > 0 && request.expiresAtMs <= nowMs) return TIMEOUT;
   return request.maxBytes > 0 && bytes > request.maxBytes ? '409 Message Size Exceeds MaxBytes' : null;
 }

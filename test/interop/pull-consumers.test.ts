@@ -763,3 +763,93 @@ describeTalks('a start anew', [
      api CONSUMER.NAMES.S`,
   ],
 ]);
+
+describeTalks('a stream', [
+  [
+    'that limits its consumers',
+    `stream {"consumer_limits":{"max_ack_pending":5,"inactive_threshold":90000000000}}
+     consumer C {}
+     consumer D {"max_ack_pending":6}
+     consumer E {"inactive_threshold":90000000001}
+     consumer F {"inactive_threshold":91500000000}
+     consumer G {"max_ack_pending":-1}
+     consumer H {"ack_policy":"none"}
+     api CONSUMER.CREATE.S {"stream_name":"S","config":{"durable_name":"x"}}
+     api CONSUMER.NAMES.S`,
+  ],
+  [
+    'that has enough consumers',
+    `stream {"max_consumers":2}
+     consumer C
+     consumer D {"mem_storage":true}
+     consumer E
+     consumer C {"description":"again"}
+     api CONSUMER.DELETE.S.D
+     consumer E`,
+  ],
+  [
+    'with consumers that end by themselves',
+    `put a
+     api CONSUMER.CREATE.S.E {"stream_name":"S","config":{"name":"E","ack_policy":"none"}}
+     api CONSUMER.CREATE.S.F {"stream_name":"S","config":{"name":"F","ack_policy":"none","inactive_threshold":300000000}}
+     consumer C {"inactive_threshold":300000000}
+     consumer D {}
+     info C
+     pull F {"expires":1500000000,"batch":2}
+     hear 1
+     wait 1600
+     api CONSUMER.NAMES.S
+     hear 1
+     wait 1500
+     api CONSUMER.NAMES.S`,
+  ],
+  [
+    'that keeps messages for its consumers',
+    `stream {"retention":"interest"}
+     consumer C
+     consumer D {"ack_policy":"none"}
+     consumer E {"ack_policy":"all"}
+     put a*4
+     pull D 4
+     hear 4
+     pull C 4
+     hear 4
+     ack 5
+     ack 6 +TERM
+     ack 8
+     pull E 4
+     hear 4
+     ack 11
+     wait 100
+     api STREAM.MSG.GET.S {"seq":1}
+     api STREAM.MSG.GET.S {"seq":2}
+     api STREAM.MSG.GET.S {"seq":3,"no_hdr":true}
+     api STREAM.MSG.GET.S {"seq":4,"no_hdr":true}
+     ack 12
+     wait 100
+     api STREAM.MSG.GET.S {"seq":4}
+     ack 7
+     wait 100
+     api STREAM.MSG.GET.S {"seq":3}`,
+  ],
+  [
+    'that is a work queue',
+    `stream {"retention":"workqueue"}
+     consumer C {"ack_wait":300000000}
+     put a*3
+     pull C 3
+     hear 3
+     ack 2
+     ack 3 +TERM
+     wait 50
+     api STREAM.MSG.GET.S {"seq":2}
+     api STREAM.MSG.GET.S {"seq":3}
+     pull C 1
+     hear 1
+     info C
+     restart
+     info C
+     ack 4
+     info C`,
+  ],
+]);

@@ -19,16 +19,14 @@ import type { Message } from '../../server/protocol/message.ts';
 import { FileStore } from '../store/file-store.ts';
 import { LOADING, type MessageStore, NONE } from '../store/store.ts';
 import type { RetentionPolicy } from './stream-config-fields.ts';
+import { type SubjectConsumer, WantedSubjects } from './wanted-subjects.ts';
 
 const REVIEWED_PER_TURN = 1000;
+/** So many consumers to ask about a message count as one message more. */
+const CONSUMERS_PER_MESSAGE = 16;
 
-/** A consumer, as far as messages wait for it. Subjects are numbers of the store's subject index. */
-export interface InterestedConsumer {
-  /** Whether its filter lets every subject through. */
-  readonly wantsAll: boolean;
-  wants(subject: number): boolean;
-  /** The same of a subject that has no number yet. */
-  wantsText(subject: string): boolean;
+/** A consumer, as far as messages wait for it. */
+export interface InterestedConsumer extends SubjectConsumer {
   /** The next sequence that it will look at: it is done with none from here on. */
   readonly nextSequence: number;
   /** Whether it is not done with this visible message, which it wants. */
@@ -39,6 +37,7 @@ export class Interest {
   private readonly store: MessageStore;
   private readonly timers: Timers;
   private readonly consumers = new Set<InterestedConsumer>();
+  private readonly wanted: WantedSubjects;
   private policy: RetentionPolicy;
   private isActive = false;
   /** The next sequence to review; 0: nothing is being reviewed. */
@@ -58,6 +57,7 @@ export class Interest {
     this.store = store;
     this.timers = timers;
     this.policy = policy;
+    this.wanted = new WantedSubjects(store, this.consumers);
   }
 
   /** The store can be used; its consumers will be there in a moment. */
@@ -83,11 +83,13 @@ export class Interest {
 
   add(consumer: InterestedConsumer): void {
     this.consumers.add(consumer);
+    this.wanted.forget();
   }
 
   /** The consumer serves nobody any more; whether that is for good is told by `changed`. */
   remove(consumer: InterestedConsumer): void {
     this.consumers.delete(consumer);
+    this.wanted.forget();
   }
 
   /** Whether messages must be asked for with `isWanted` before they are stored. */
@@ -97,14 +99,7 @@ export class Interest {
 
   /** Whether some consumer wants a message that is being published. */
   isWanted(message: Message): boolean {
-    for (const consumer of this.consumers) if (consumer.wantsAll) return true;
-    if (this.consumers.size === 0) return false;
-    const subject = this.store.subjects.find(message.subject, message.subjectStart, message.subjectEnd);
-    const text = subject < 0 ? message.subjectText() : '';
-    for (const consumer of this.consumers) {
-      if (subject < 0 ? consumer.wantsText(text) : consumer.wants(subject)) return true;
-    }
-    return false;
+    return this.wanted.has(message);
   }
 
   /** A consumer is done with the message: it goes, unless another one waits for it. */
@@ -121,6 +116,7 @@ export class Interest {
 
   /** A consumer was deleted, or wants something else now. */
   changed(): void {
+    this.wanted.forget();
     if (this.policy !== 'interest' || !this.isActive) return;
     const { store } = this;
     if (this.consumers.size > 0) this.review(Infinity);
@@ -176,7 +172,8 @@ export class Interest {
 
   private reviewSome(): void {
     const { store } = this;
-    for (let count = 0; count < REVIEWED_PER_TURN; count++) {
+    const step = 1 + this.consumers.size / CONSUMERS_PER_MESSAGE;
+    for (let count = 0; count < REVIEWED_PER_TURN; count += step) {
       if (!this.isActive || this.policy === 'limits') {
         this.reviewed();
         return;

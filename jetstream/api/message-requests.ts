@@ -81,7 +81,7 @@ const deleteMessage: ApiHandler = (context, request) => {
   if (config.sealed) request.refuse(DELETE, ApiErrors.streamSealed);
   else if (config.denyDelete)
     request.refuse(DELETE, ApiErrors.streamMessageDeleteFailed('message delete not permitted'));
-  else if (!store.remove(body.sequence)) request.refuse(DELETE, missing(entry.stream, body.sequence));
+  else if (!store.remove(body.sequence, !body.noErase)) request.refuse(DELETE, missing(entry.stream, body.sequence));
   else entry.stream.whenDurable(() => request.respond(DELETE, { success: true }));
 };
 

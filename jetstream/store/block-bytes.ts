@@ -36,6 +36,8 @@ export interface BlockBytes {
   locate(offset: number, bytes: number, found: Located): boolean;
   /** Brings the range into memory; `locate` finds it when `done` runs without an error. */
   load(offset: number, bytes: number, done: Done): void;
+  /** Overwrites the record there with zeros, in memory and in the file: nobody reads it any more. */
+  erase(offset: number, bytes: number): void;
   /** Hands everything that was committed to the device. */
   sync(done: Done): void;
   /** No more records: gives back what only appending needs. */
@@ -83,6 +85,10 @@ export class MemoryBlockBytes implements BlockBytes {
 
   load(_offset: number, _bytes: number, done: Done): void {
     done(null);
+  }
+
+  erase(offset: number, bytes: number): void {
+    this.buffer.fill(0, offset, offset + bytes);
   }
 
   sync(done: Done): void {

@@ -10,6 +10,7 @@
 import { Buffer } from 'node:buffer';
 import type { IoError } from '../../server/io/io.ts';
 import { copyReadable } from './block-copy.ts';
+import { BlockEraser } from './block-eraser.ts';
 import type { BlockHeader } from './block-header.ts';
 import type { BlockIndex } from './block-index.ts';
 import { BlockIndexFile, encodeBlockIndex } from './block-index-file.ts';
@@ -35,11 +36,13 @@ export class BlockFiles {
   private readonly list: BlockList;
   private readonly subjects: SubjectIndex;
   /** Closed blocks whose index file is not written yet. */
+  readonly eraser: BlockEraser;
   private readonly unsaved = new Set<MessageBlock>();
   private emptied: string[] = [];
 
   constructor(files: StoreFiles, stream: number, directory: string, list: BlockList, subjects: SubjectIndex) {
     this.files = files;
+    this.eraser = new BlockEraser(files);
     this.stream = stream;
     this.directory = directory;
     this.list = list;
@@ -61,7 +64,7 @@ export class BlockFiles {
   /** The bytes of a new block, or of one whose file holds everything below `end`. */
   bytesOf(block: BlockName, firstSequence: number, end: number): FileBlockBytes {
     const header = this.headerOf(block, firstSequence);
-    return new FileBlockBytes(this.files, this.path(block), header, end, (bytes, done) =>
+    return new FileBlockBytes(this.files, this.eraser, this.path(block), header, end, (bytes, done) =>
       this.mend(block.number, bytes, done),
     );
   }

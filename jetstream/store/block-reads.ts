@@ -55,6 +55,14 @@ export class BlockReads {
     this.files.cache.add(new Window(this.windows, start, end, buffer));
   }
 
+  /** Overwrites with zeros what was read of this range. */
+  erase(start: number, end: number): void {
+    for (const window of this.windows) {
+      if (window.start < end && window.end > start)
+        window.buffer.fill(0, Math.max(0, start - window.start), end - window.start);
+    }
+  }
+
   /** Forgets what was read of this range. */
   forget(start: number, end: number): void {
     for (const window of this.windows.slice()) {

@@ -61,7 +61,7 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
   abstract beginGroup(): void;
   abstract endGroup(): void;
   abstract setLimits(limits: StoreLimits): void;
-  abstract remove(sequence: number): boolean;
+  abstract remove(sequence: number, erases?: boolean): boolean;
   abstract purgeBelow(sequence: number): void;
   abstract close(done: () => void): void;
   abstract destroy(done: () => void): void;
@@ -208,6 +208,13 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
       this.loads.need(block);
       this.loads.wait(() => this.recordReadable(block, sequence, done));
     } else this.recordReadable(block, sequence, done);
+  }
+
+  /** Overwrites what a removed message holds, if its block is still there. */
+  protected eraseRecord(sequence: number): void {
+    const block = this.list.at(sequence);
+    const offset = block?.index?.offset(sequence) ?? NO_RECORD;
+    if (block !== undefined && offset !== NO_RECORD) block.bytes.erase(offset, block.recordBytes(sequence));
   }
 
   private recordReadable(block: MessageBlock, sequence: number, done: () => void): void {

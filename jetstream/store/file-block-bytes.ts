@@ -17,6 +17,7 @@ import { Buffer } from 'node:buffer';
 import type { Done, IoError } from '../../server/io/io.ts';
 import type { BlockBytes, Located } from './block-bytes.ts';
 import { encodeBlockHeader, type BlockHeader, BLOCK_HEADER_BYTES } from './block-header.ts';
+import type { BlockEraser } from './block-eraser.ts';
 import { BlockMove, type Mend, type MovedBlock } from './block-move.ts';
 import { BlockReads } from './block-reads.ts';
 import { enlarged } from './buffers.ts';
@@ -38,6 +39,7 @@ export class FileBlockBytes implements BlockBytes, MovedBlock {
   readonly path: string;
   buffer: Buffer = NOTHING;
   private readonly files: StoreFiles;
+  private readonly eraser: BlockEraser;
   private readonly header: BlockHeader;
   private readonly move: BlockMove;
   private readonly reads: BlockReads;
@@ -61,8 +63,9 @@ export class FileBlockBytes implements BlockBytes, MovedBlock {
   private readonly whenWritten: { readonly offset: number; readonly done: Done }[] = [];
 
   /** A block whose file already holds everything below `end`, durably; a new one when that is 0. */
-  constructor(files: StoreFiles, path: string, header: BlockHeader, end: number, mend: Mend) {
+  constructor(files: StoreFiles, eraser: BlockEraser, path: string, header: BlockHeader, end: number, mend: Mend) {
     this.files = files;
+    this.eraser = eraser;
     this.path = path;
     this.header = header;
     this.kept = new KeptPieces(files);
@@ -143,6 +146,25 @@ export class FileBlockBytes implements BlockBytes, MovedBlock {
     this.reads.forget(offset, offset + record.length);
     this.reads.keep(offset, offset + record.length, record);
     this.files.patchFile(this.path, offset, record);
+  }
+
+  erase(offset: number, bytes: number): void {
+    const end = offset + bytes;
+    this.reads.erase(offset, end);
+    this.kept.erase(offset, end);
+    for (const piece of this.pieces) {
+      if (piece.start <= offset && piece.end >= end) piece.buffer?.fill(0, offset - piece.start, end - piece.start);
+    }
+    if (offset >= this.tailStart) this.buffer.fill(0, offset - this.tailStart, end - this.tailStart);
+    else this.whenInFile(end, () => this.eraser.add(this.path, offset, bytes));
+  }
+
+  /** Calls back when the file holds everything below `end`, and no other takes its place. */
+  private whenInFile(end: number, then: () => void): void {
+    if (this.isDropped) return;
+    if (this.move.isUnderway) this.move.start(() => this.whenInFile(end, then));
+    else if (this.writtenEnd >= end) then();
+    else this.whenWritten.push({ offset: end, done: () => this.whenInFile(end, then) });
   }
 
   private isTailFull(used: number, bytes: number): boolean {

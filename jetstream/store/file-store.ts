@@ -24,7 +24,7 @@ import type { LoggedAsset } from './logged-asset.ts';
 import type { MessageBlock } from './message-block.ts';
 import { StreamReplay } from './stream-replay.ts';
 import { RecordView, recordBytes, REPLACES_NOTHING } from './record.ts';
-import { type Removal, type Step, StepQueue } from './step-queue.ts';
+import { type Gone, type Step, StepQueue } from './step-queue.ts';
 import type { ReadOutcome, StoreLimits, StoreListener, Time } from './store.ts';
 import { StreamCheckpointer } from './stream-checkpointer.ts';
 import type { CheckpointHead } from './stream-checkpoint.ts';
@@ -133,10 +133,10 @@ export class FileStore extends BlockStore implements LoggedAsset {
     this.streamLog.endGroup(this.appendedSequence);
   }
 
-  override remove(sequence: number): boolean {
+  override remove(sequence: number, erases = false): boolean {
     if (this.isVisible(sequence) === false || this.removing.has(sequence)) return false;
     this.removing.add(sequence);
-    this.streamLog.remove('remove', sequence);
+    this.streamLog.remove('remove', sequence, erases);
     return true;
   }
 
@@ -195,14 +195,15 @@ export class FileStore extends BlockStore implements LoggedAsset {
       if (this.retention.limits !== limits) this.retention.set(limits);
       if (!this.retention.enforce()) return false;
     }
-    return (removal === null || this.takeRemoval(removal.kind, removal.sequence)) && this.settleFirst();
+    return (removal === null || this.takeRemoval(removal)) && this.settleFirst();
   }
 
-  private takeRemoval(kind: Removal, sequence: number): boolean {
+  private takeRemoval({ kind, sequence, erases }: Gone): boolean {
     if (kind === 'purge') return this.purgeVisible(sequence);
     const { messages } = this;
     if (!this.removeVisible(sequence)) return false;
     if (kind === 'lost') this.lost += messages - this.messages;
+    if (erases) this.eraseRecord(sequence);
     this.removing.delete(sequence);
     return true;
   }

@@ -28,7 +28,7 @@ export const FrameKind = {
   message: 1,
   /** Body: where in which block the record of a large message stands. */
   largeMessage: 2,
-  /** Body: the sequence that is removed, u8 0. */
+  /** Body: the sequence that is removed, u8 1 when its record is overwritten. */
   remove: 3,
   /** Body: the sequence below which everything goes, u8 1 when the open block takes no more records. */
   purge: 4,

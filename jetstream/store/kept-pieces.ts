@@ -42,6 +42,13 @@ export class KeptPieces {
     this.pieces = this.pieces.filter((piece) => piece.end > end);
   }
 
+  /** Overwrites this range of the block with zeros. */
+  erase(start: number, end: number): void {
+    for (const piece of this.pieces) {
+      if (piece.start <= start && piece.end >= end) piece.buffer?.fill(0, start - piece.start, end - piece.start);
+    }
+  }
+
   /** Puts what is kept into a copy of the block. */
   copyTo(copy: Buffer): void {
     for (const { buffer, start, end } of this.pieces) buffer?.copy(copy, start, 0, end - start);

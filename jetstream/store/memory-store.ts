@@ -57,9 +57,10 @@ export class MemoryStore extends BlockStore {
     this.retention.enforce();
   }
 
-  override remove(sequence: number): boolean {
+  override remove(sequence: number, erases = false): boolean {
     if (this.isVisible(sequence) !== true) return false;
     this.removeVisible(sequence);
+    if (erases) this.eraseRecord(sequence);
     return true;
   }
 

@@ -8,12 +8,19 @@ import type { StoreLimits, Time } from './store.ts';
 
 export type Removal = 'remove' | 'lost' | 'purge';
 
+export interface Gone {
+  readonly kind: Removal;
+  readonly sequence: number;
+  /** What the record holds is overwritten. */
+  readonly erases: boolean;
+}
+
 /** First everything up to `sequence` appears, whose last message has this time; then the rest happens. */
 export interface Step {
   readonly lsn: number;
   readonly sequence: number;
   readonly time: Time;
-  readonly removal: { readonly kind: Removal; readonly sequence: number } | null;
+  readonly removal: Gone | null;
   readonly limits: StoreLimits | null;
 }
 

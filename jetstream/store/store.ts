@@ -92,8 +92,8 @@ export interface MessageStore {
   next(sequence: number, accepts: ((subject: number) => boolean) | null): number;
   /** The highest visible sequence of the subject with this number, at most `atMost`. */
   lastOf(subject: number, atMost: number): number;
-  /** Removes the message; false when there is none. */
-  remove(sequence: number): boolean;
+  /** Removes the message; false when there is none. `erases`: its bytes are overwritten where they are. */
+  remove(sequence: number, erases?: boolean): boolean;
   /** Removes all messages below `sequence`; visible messages at present. */
   purgeBelow(sequence: number): void;
   /** Everything appended is durable and handed over; nothing may be called any more. */

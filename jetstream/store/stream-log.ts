@@ -28,7 +28,7 @@ import { PLACE_HEAD_BYTES } from './stream-replay.ts';
 /** Records above this go to their block first. */
 const LARGE_BYTES = 32 * 1024;
 const SEQUENCE_BYTES = 6;
-/** A sequence, and whether the open block takes no more records. */
+/** A sequence, and whether the open block takes no more records, or the record is overwritten. */
 const REMOVAL_BYTES = SEQUENCE_BYTES + 1;
 const GROUP_END_BYTES = 2 * SEQUENCE_BYTES;
 const EMPTY = Buffer.alloc(0);
@@ -108,15 +108,15 @@ export class StreamLog implements GateOwner {
     else this.remove('purge', below);
   }
 
-  remove(kind: Removal, sequence: number): void {
+  remove(kind: Removal, sequence: number, erases = false): void {
     const { log } = this.context;
     // What is appended and not logged, or in a group without its end, is unknown here when the log is replayed.
     const closesBlock = kind === 'purge' && this.stream.closeBelow(sequence);
     const at = log.begin(REMOVAL_BYTES);
     put48(log.buffer, at, sequence);
-    log.buffer[at + SEQUENCE_BYTES] = closesBlock ? 1 : 0;
+    log.buffer[at + SEQUENCE_BYTES] = closesBlock || erases ? 1 : 0;
     const lsn = log.end(at + REMOVAL_BYTES, FrameKind[kind], this.stream.number, this.stream);
-    const removal = { kind, sequence };
+    const removal = { kind, sequence, erases };
     this.steps.push({ lsn, sequence: this.loggedSequence, time: this.loggedTime, removal, limits: null });
   }
 

@@ -53,7 +53,7 @@ export class StreamReplay {
         break;
       case FrameKind.remove:
         this.group.removed(get48(buffer, start));
-        this.removed('remove', get48(buffer, start));
+        this.removed('remove', get48(buffer, start), buffer[start + SEQUENCE_BYTES] === 1);
         break;
       case FrameKind.lost:
         this.group.removed(get48(buffer, start));
@@ -130,7 +130,7 @@ export class StreamReplay {
     this.extension.replayed(this.view);
   }
 
-  private removed(kind: Removal, sequence: number): void {
-    this.store.takeNow({ lsn: 0, sequence: 0, time: NO_TIME, removal: { kind, sequence }, limits: null });
+  private removed(kind: Removal, sequence: number, erases = false): void {
+    this.store.takeNow({ lsn: 0, sequence: 0, time: NO_TIME, removal: { kind, sequence, erases }, limits: null });
   }
 }

@@ -5,7 +5,7 @@
  *
  * Requests for messages (MSG.NEXT, DIRECT.GET) have subscriptions of their own, with consumers and streams: where there is
  * none, nobody answers here either, and the requester hears that there are no responders. A subject that is none of the
- * API's is taken and not answered, as nats-server does; a request that petiole does not have yet is refused by its name.
+ * API's is taken and not answered, as nats-server does.
  *
  * A request to `$JS.<domain>.API.>` becomes the one without the domain, whoever answers that.
  *
@@ -30,6 +30,7 @@ import type { JetStreamAccount } from './jetstream-account.ts';
 import type { JetStream } from './jetstream.ts';
 import { refuseLevel } from './level-refusals.ts';
 import { messageHandlers } from './message-requests.ts';
+import { snapshotHandlers } from './snapshot-requests.ts';
 import { streamHandlers } from './stream-requests.ts';
 
 const PREFIX = '$JS.API.';
@@ -46,6 +47,7 @@ const HANDLERS: readonly ApiEntry[] = [
   ...consumerControlHandlers,
   ...consumerResetHandlers,
   ...messageHandlers,
+  ...snapshotHandlers,
   ...absentHandlers,
 ];
 

@@ -1,7 +1,7 @@
 /** Each request of a long conversation with the JetStream API is answered by petiole as by nats-server. */
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CHANGES, LENIENT, QUESTIONS, type Request, UNANSWERED } from './api-requests.ts';
+import { CHANGES, LENIENT, QUESTIONS, type Request, SNAPSHOTS, UNANSWERED } from './api-requests.ts';
 import { describeBoth } from './monitor-scenario.ts';
 
 const ANSWER_MS = 5000;
@@ -9,10 +9,15 @@ const SILENCE_MS = 400;
 /** More than one page of a list. */
 const STREAMS = 260;
 
+const ON = 'store_dir: "store"';
+const OFF = 'enabled: false';
+
 const CONVERSATIONS: readonly (readonly [title: string, options: string, requests: readonly Request[]])[] = [
-  ['questions', '', QUESTIONS],
-  ['changes', '', CHANGES],
-  ['a server that is not strict', ', strict: false', LENIENT],
+  ['questions', ON, QUESTIONS],
+  ['changes', ON, CHANGES],
+  ['snapshots', ON, SNAPSHOTS],
+  ['a server that is not strict', `${ON}, strict: false`, LENIENT],
+  ['a server without JetStream', OFF, QUESTIONS.slice(0, 20)],
 ];
 
 for (const [title, options, requests] of CONVERSATIONS) {
@@ -27,7 +32,7 @@ for (const [title, options, requests] of CONVERSATIONS) {
   });
 }
 
-describeConversation('nobody', '', (ask) => {
+describeConversation('nobody', ON, (ask) => {
   it.each(UNANSWERED)('answers %s', async (subject) => {
     const { theirs, ours } = await ask(subject, '', SILENCE_MS);
     expect(theirs).toMatch(/timeout|no responders/);
@@ -35,7 +40,7 @@ describeConversation('nobody', '', (ask) => {
   });
 });
 
-describeConversation('lists of several pages', '', (ask) => {
+describeConversation('lists of several pages', ON, (ask) => {
   it('are cut at the same places', async () => {
     for (let count = 0; count < STREAMS; count++) {
       const name = `S${count}`;
@@ -57,7 +62,7 @@ describeConversation('lists of several pages', '', (ask) => {
 type Ask = (subject: string, body: string, waitMs: number) => Promise<{ theirs: string; ours: string }>;
 
 function describeConversation(title: string, options: string, tests: (ask: Ask) => void): void {
-  const config = `http: "127.0.0.1:-1"\nserver_name: observed\njetstream { store_dir: "store"${options} }`;
+  const config = `http: "127.0.0.1:-1"\nserver_name: observed\njetstream { ${options} }`;
   describeBoth(
     title,
     (both) => {

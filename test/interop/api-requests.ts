@@ -299,6 +299,26 @@ export const CHANGES: readonly Request[] = [
   ['STREAM.DELETE.S', ''],
 ];
 
+/** Snapshots that can't be made or brought back in any case. */
+export const SNAPSHOTS: readonly Request[] = [
+  ['STREAM.CREATE.S', '{"name":"S","subjects":["s.*"]}'],
+  ['STREAM.SNAPSHOT.none', ''],
+  ['STREAM.SNAPSHOT.none', '{}'],
+  ['STREAM.SNAPSHOT.none', 'x'],
+  ['STREAM.SNAPSHOT.none', '{"deliver_subject":"x"}'],
+  ['STREAM.SNAPSHOT.S', ''],
+  ['STREAM.SNAPSHOT.S', '{}'],
+  ['STREAM.SNAPSHOT.S', 'x'],
+  ['STREAM.SNAPSHOT.S', 'null'],
+  ['STREAM.SNAPSHOT.S', '{"unknown":1}'],
+  ['STREAM.SNAPSHOT.S', '{"chunk_size":"1"}'],
+  ['STREAM.SNAPSHOT.S', '{"deliver_subject":"a b"}'],
+  ['STREAM.SNAPSHOT.S', '{"deliver_subject":">"}'],
+  ['STREAM.SNAPSHOT.S', '{"jsck":true}'],
+  ['STREAM.RESTORE.S', ''],
+  ['STREAM.RESTORE.new', '{}'],
+];
+
 /** Where unknown fields are no errors. */
 export const LENIENT: readonly Request[] = [
   ['STREAM.CREATE.S', '{"name":"S","subjects":["s.*"],"unknown":1}'],

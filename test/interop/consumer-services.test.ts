@@ -6,6 +6,10 @@ import { absence, type Conversation, onBoth, type Talk } from './consumer-conver
 const FAR = '2100-01-01T00:00:00Z';
 const ADVISORIES = '$JS.EVENT.*.CONSUMER.>';
 
+interface Listed {
+  readonly consumers: readonly (string | { readonly name: string })[];
+}
+
 function soon(): string {
   return new Date(Date.now() + 600).toISOString();
 }
@@ -174,6 +178,46 @@ const TALKS: readonly (readonly [string, Talk])[] = [
       });
       await talk.more(5);
       await talk.stand('C');
+    },
+  ],
+  [
+    'many consumers are listed by pages',
+    async (talk) => {
+      const count = 300;
+      for (let i = 0; i < count; i++) {
+        const name = `C${(i * 7) % count}`;
+        await talk.consumer(name, { durable_name: name });
+      }
+      for (const body of [
+        '',
+        '{"offset":0}',
+        '{"offset":256}',
+        '{"offset":299}',
+        '{"offset":300}',
+        '{"offset":999}',
+        '{"offset":-5}',
+      ]) {
+        for (const kind of ['NAMES', 'LIST']) {
+          const { consumers, ...page } = JSON.parse(await talk.tell(`CONSUMER.${kind}.S`, body)) as Listed;
+          const names = consumers.map((each) => (typeof each === 'string' ? each : each.name));
+          talk.lines.push(`${kind} ${body} -> ${JSON.stringify({ ...page, names })}`);
+        }
+      }
+    },
+  ],
+  [
+    'whoever waits is told that the consumer is deleted, and nobody who listens',
+    async (talk) => {
+      await talk.consumer('C', { durable_name: 'C' });
+      await talk.consumer('D', { durable_name: 'D', deliver_subject: 'd', flow_control: true, idle_heartbeat: 1e8 });
+      talk.listen('inbox');
+      talk.client.publish('$JS.API.CONSUMER.MSG.NEXT.S.C', '{"batch":5,"expires":5000000000}', { reply: 'inbox' });
+      await talk.quiet();
+      await talk.tell('CONSUMER.DELETE.S.C');
+      await talk.more(1);
+      await talk.tell('CONSUMER.DELETE.S.D');
+      talk.listen('d');
+      await talk.quiet();
     },
   ],
   [

@@ -78,7 +78,7 @@ describeTalks('retention', '', [
       await to.publish('I5.a', 'a');
       await to.publish('I5.a', 'b');
       await to.pull('I5', 'once', 2);
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      await new Promise((resolve) => setTimeout(resolve, 1000));
       for (const message of await to.pull('I5', 'other', 2)) await to.ack(message);
       await to.state('I5', 'other');
     },
@@ -188,7 +188,7 @@ describeTalks('retention', '', [
       await to.publish('W3.a', 'b');
       const got = await to.pull('W3', 'once', 2);
       await to.ack(got[0]);
-      await new Promise((resolve) => setTimeout(resolve, 400));
+      await new Promise((resolve) => setTimeout(resolve, 1000));
       await to.pull('W3', 'once', 2);
       await to.state('W3', 'once');
     },

@@ -90,14 +90,14 @@ describeTalks('a stream', '', [
         await create(to, name, { storage, max_age: 300_000_000 });
         await to.publish(`${name}.x`, 'a', { 'Nats-Msg-Id': 'a' });
         await to.publish(`${name}.x`, 'a', { 'Nats-Msg-Id': 'a' });
-        await delay(500);
+        await delay(1500);
         await to.state(name);
         await to.publish(`${name}.x`, 'a', { 'Nats-Msg-Id': 'a' });
         await change(to, name, { storage, max_age: 0, duplicate_window: 60e9 });
-        await delay(400);
+        await delay(1500);
         await to.state(name);
         await change(to, name, { storage, max_age: 200_000_000 });
-        await delay(400);
+        await delay(1500);
         await to.state(name);
       },
     ],

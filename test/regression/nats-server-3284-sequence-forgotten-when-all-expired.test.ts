@@ -15,7 +15,7 @@ describeTargets('an empty stream', (target) => {
     await during(target, directory, async (client) => {
       await client.request('$JS.API.STREAM.CREATE.S', JSON.stringify(create));
       for (let i = 0; i < 3; i++) await client.request('s');
-      await delay(500);
+      await delay(1200);
       expect(await stateOf(client)).toMatchObject({ messages: 0, first_seq: 4, last_seq: 3 });
     });
     for (let restart = 0; restart < RESTARTS; restart++) {

@@ -25,7 +25,7 @@ describeTargets('a stream that keeps messages for its consumers', (target) => {
     await makeConsumer(client, 'other', {});
     for (const payload of ['1', '2']) await client.request('s.a', payload);
     await pull(client, 'once');
-    await delay(300);
+    await delay(800);
     for (const message of await pull(client, 'other')) await client.request(message.reply as string, '+ACK');
     const found = await client.request('$JS.API.STREAM.MSG.GET.S', '{"seq":2}');
     expect(found.json()).toMatchObject({ message: { subject: 's.a', seq: 2 } });

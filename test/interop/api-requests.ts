@@ -299,6 +299,276 @@ export const CHANGES: readonly Request[] = [
   ['STREAM.DELETE.S', ''],
 ];
 
+/** Names, texts and configurations that are absurd, and some that only look so. */
+export const ABSURDITIES: readonly Request[] = [
+  ['STREAM.CREATE.S', '{"name":"S","subjects":["s.*"],"allow_direct":true}'],
+  ['=s.a', '1'],
+  [`STREAM.CREATE.${'n'.repeat(255)}`, `{"name":"${'n'.repeat(255)}"}`],
+  [`STREAM.CREATE.${'n'.repeat(256)}`, `{"name":"${'n'.repeat(256)}"}`],
+  ['STREAM.CREATE.a/b', '{"name":"a/b"}'],
+  [String.raw`STREAM.CREATE.a\b`, String.raw`{"name":"a\\b"}`],
+  ['STREAM.CREATE.é', '{"name":"é"}'],
+  ['STREAM.CREATE.x', String.raw`{"name":"x\u0000y"}`],
+  ['STREAM.CREATE.x', '{"name":" "}'],
+  ['STREAM.CREATE.x', '{"name":"x","name":"y"}'],
+  ['STREAM.CREATE.x', '{"NAME":"x"}'],
+  ['STREAM.DELETE.x', ''],
+  ['STREAM.CREATE.x', '{"name":"x","subjects":["a","a"]}'],
+  ['STREAM.CREATE.x', '{"name":"x","subjects":["a.*","a.b"]}'],
+  ['STREAM.CREATE.x', '{"name":"x","subjects":["a.>.b"]}'],
+  ['STREAM.CREATE.x', '{"name":"x","subjects":["$JS.API.>"]}'],
+  ['STREAM.CREATE.x', '{"name":"x","subjects":["$SYS.>"]}'],
+  ['STREAM.CREATE.x', '{"name":"x","subjects":["$KV.x.>"]}'],
+  ['STREAM.DELETE.x', ''],
+  ['STREAM.CREATE.x', `{"name":"x","description":"${'d'.repeat(4097)}"}`],
+  ['STREAM.CREATE.x', `{"name":"x","metadata":{"a":"${'d'.repeat(131073)}"}}`],
+  ['STREAM.CREATE.x', '{"name":"x","max_msgs":-2}'],
+  ['STREAM.INFO.x', ''],
+  ['STREAM.DELETE.x', ''],
+  ['STREAM.CREATE.x', '{"name":"x","max_msg_size":4294967296}'],
+  ['STREAM.CREATE.x', '{"name":"x","max_age":1e9}'],
+  ['STREAM.CREATE.x', '{"name":"x","max_age":"1s"}'],
+  ['STREAM.CREATE.x', '{"name":"x","num_replicas":"1"}'],
+  ['STREAM.CREATE.x', '{"name":"x","duplicate_window":-1}'],
+  ['STREAM.CREATE.x', '{"name":"x","max_age":1000000000,"duplicate_window":2000000000}'],
+  ['STREAM.CREATE.x', '{"name":"x","storage":"disk"}'],
+  ['STREAM.CREATE.x', '{"name":"x","discard":"x"}'],
+  ['STREAM.CREATE.x', '{"name":"x","compression":"x"}'],
+  ['STREAM.CREATE.x', '{"name":"x","first_seq":-1}'],
+  ['STREAM.CREATE.x', '{"name":"x","sealed":true}'],
+  ['STREAM.CREATE.x', '{"name":"x","template_owner":"t"}'],
+  ['STREAM.CREATE.x', '{"name":"x","allow_msg_counter":true,"allow_msg_ttl":true}'],
+  ['STREAM.CREATE.x', '{"name":"x","allow_direct":1}'],
+  ['CONSUMER.CREATE.S.a.b', '{"stream_name":"S","config":{"name":"a.b","durable_name":"a.b","ack_policy":"explicit"}}'],
+  ['CONSUMER.CREATE.S.a*', '{"stream_name":"S","config":{"name":"a*","durable_name":"a*","ack_policy":"explicit"}}'],
+  ['CONSUMER.CREATE.S.a>', '{"stream_name":"S","config":{"name":"a>","durable_name":"a>","ack_policy":"explicit"}}'],
+  ['CONSUMER.CREATE.S.a/b', '{"stream_name":"S","config":{"name":"a/b","durable_name":"a/b","ack_policy":"explicit"}}'],
+  ['CONSUMER.CREATE.S.a b', '{"stream_name":"S","config":{"name":"a b","durable_name":"a b","ack_policy":"explicit"}}'],
+  [
+    `CONSUMER.CREATE.S.${'n'.repeat(256)}`,
+    `{"stream_name":"S","config":{"name":"${'n'.repeat(256)}","durable_name":"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn","ack_policy":"explicit"}}`,
+  ],
+  [
+    `CONSUMER.CREATE.S.${'n'.repeat(255)}`,
+    `{"stream_name":"S","config":{"name":"${'n'.repeat(255)}","durable_name":"nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn","ack_policy":"explicit"}}`,
+  ],
+  [
+    'CONSUMER.CREATE.S.c1',
+    '{"stream_name":"S","config":{"name":"c1","durable_name":"c1","ack_policy":"explicit","ack_wait":-1}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c1',
+    '{"stream_name":"S","config":{"name":"c1","durable_name":"c1","ack_policy":"explicit","ack_wait":"1s"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c1',
+    '{"stream_name":"S","config":{"name":"c1","durable_name":"c1","ack_policy":"explicit","max_deliver":0}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c1',
+    '{"stream_name":"S","config":{"name":"c1","durable_name":"c1","ack_policy":"explicit","max_deliver":-5}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c2',
+    '{"stream_name":"S","config":{"name":"c2","durable_name":"c2","ack_policy":"explicit","backoff":[1,2,3],"max_deliver":2}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c2',
+    '{"stream_name":"S","config":{"name":"c2","durable_name":"c2","ack_policy":"explicit","backoff":[1000000000,2000000000],"max_deliver":3}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c3',
+    '{"stream_name":"S","config":{"name":"c3","durable_name":"c3","ack_policy":"explicit","deliver_policy":"x"}}',
+  ],
+  ['CONSUMER.CREATE.S.c3', '{"stream_name":"S","config":{"name":"c3","durable_name":"c3","ack_policy":"x"}}'],
+  [
+    'CONSUMER.CREATE.S.c3',
+    '{"stream_name":"S","config":{"name":"c3","durable_name":"c3","ack_policy":"explicit","replay_policy":"x"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c3',
+    '{"stream_name":"S","config":{"name":"c3","durable_name":"c3","ack_policy":"explicit","deliver_policy":"by_start_sequence"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c3',
+    '{"stream_name":"S","config":{"name":"c3","durable_name":"c3","ack_policy":"explicit","deliver_policy":"by_start_sequence","opt_start_seq":0}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c3',
+    '{"stream_name":"S","config":{"name":"c3","durable_name":"c3","ack_policy":"explicit","deliver_policy":"by_start_time"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c3',
+    '{"stream_name":"S","config":{"name":"c3","durable_name":"c3","ack_policy":"explicit","deliver_policy":"all","opt_start_seq":3}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c3',
+    '{"stream_name":"S","config":{"name":"c3","durable_name":"c3","ack_policy":"explicit","deliver_policy":"last_per_subject"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c3',
+    '{"stream_name":"S","config":{"name":"c3","durable_name":"c3","ack_policy":"explicit","deliver_policy":"last_per_subject","filter_subject":"s.a"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c4',
+    '{"stream_name":"S","config":{"name":"c4","durable_name":"c4","ack_policy":"explicit","filter_subject":"s.a","filter_subjects":["s.b"]}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c4',
+    '{"stream_name":"S","config":{"name":"c4","durable_name":"c4","ack_policy":"explicit","filter_subjects":["s.a","s.a"]}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c4',
+    '{"stream_name":"S","config":{"name":"c4","durable_name":"c4","ack_policy":"explicit","filter_subjects":["s.*","s.a"]}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c4',
+    '{"stream_name":"S","config":{"name":"c4","durable_name":"c4","ack_policy":"explicit","filter_subjects":[""]}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c4',
+    '{"stream_name":"S","config":{"name":"c4","durable_name":"c4","ack_policy":"explicit","filter_subject":"a b"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c4',
+    '{"stream_name":"S","config":{"name":"c4","durable_name":"c4","ack_policy":"explicit","filter_subject":">.a"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c5',
+    '{"stream_name":"S","config":{"name":"c5","durable_name":"c5","ack_policy":"explicit","max_waiting":-1}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c5',
+    '{"stream_name":"S","config":{"name":"c5","durable_name":"c5","ack_policy":"explicit","max_ack_pending":-2}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c6',
+    '{"stream_name":"S","config":{"name":"c6","durable_name":"c6","ack_policy":"explicit","num_replicas":3}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c6',
+    '{"stream_name":"S","config":{"name":"c6","durable_name":"c6","ack_policy":"explicit","num_replicas":-1}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c6',
+    '{"stream_name":"S","config":{"name":"c6","durable_name":"c6","ack_policy":"explicit","mem_storage":true}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c7',
+    '{"stream_name":"S","config":{"name":"c7","durable_name":"c7","ack_policy":"explicit","inactive_threshold":-1}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c7',
+    '{"stream_name":"S","config":{"name":"c7","durable_name":"c7","ack_policy":"explicit","sample_freq":"x"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c7',
+    '{"stream_name":"S","config":{"name":"c7","durable_name":"c7","ack_policy":"explicit","sample_freq":"200%"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c7',
+    '{"stream_name":"S","config":{"name":"c7","durable_name":"c7","ack_policy":"explicit","sample_freq":"50"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c8',
+    '{"stream_name":"S","config":{"name":"c8","durable_name":"c8","ack_policy":"explicit","headers_only":true}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c9',
+    '{"stream_name":"S","config":{"name":"c9","durable_name":"c9","ack_policy":"explicit","deliver_subject":"d"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c10',
+    '{"stream_name":"S","config":{"name":"c10","durable_name":"c10","ack_policy":"explicit","deliver_subject":"s.x"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c10',
+    '{"stream_name":"S","config":{"name":"c10","durable_name":"c10","ack_policy":"explicit","deliver_subject":"a.*"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c10',
+    '{"stream_name":"S","config":{"name":"c10","durable_name":"c10","ack_policy":"explicit","deliver_subject":"d","max_waiting":3}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c10',
+    '{"stream_name":"S","config":{"name":"c10","durable_name":"c10","ack_policy":"explicit","idle_heartbeat":1000}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c10',
+    '{"stream_name":"S","config":{"name":"c10","durable_name":"c10","ack_policy":"explicit","flow_control":true}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c10',
+    '{"stream_name":"S","config":{"name":"c10","durable_name":"c10","ack_policy":"explicit","rate_limit_bps":5}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c10',
+    '{"stream_name":"S","config":{"name":"c10","durable_name":"c10","ack_policy":"explicit","deliver_subject":"d","flow_control":true}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c10',
+    '{"stream_name":"S","config":{"name":"c10","durable_name":"c10","ack_policy":"explicit","deliver_subject":"d","idle_heartbeat":1000}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c10',
+    '{"stream_name":"S","config":{"name":"c10","durable_name":"c10","ack_policy":"explicit","deliver_group":"a b","deliver_subject":"d"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c10',
+    '{"stream_name":"S","config":{"name":"c10","durable_name":"c10","ack_policy":"explicit","deliver_group":"g"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c11',
+    '{"stream_name":"S","config":{"name":"c11","durable_name":"c11","ack_policy":"explicit","pause_until":"2100-01-01T00:00:00Z"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c12',
+    '{"stream_name":"S","config":{"name":"c12","durable_name":"c12","ack_policy":"explicit","pause_until":"x"}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c12',
+    `{"stream_name":"S","config":{"name":"c12","durable_name":"c12","ack_policy":"explicit","description":"${'d'.repeat(4097)}"}}`,
+  ],
+  [
+    'CONSUMER.CREATE.S.c12',
+    `{"stream_name":"S","config":{"name":"c12","durable_name":"c12","ack_policy":"explicit","metadata":{"a":"${'d'.repeat(131073)}"}}}`,
+  ],
+  [
+    'CONSUMER.CREATE.S.c12',
+    '{"stream_name":"S","config":{"name":"c12","durable_name":"c12","ack_policy":"explicit","metadata":{"a":1}}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c12',
+    '{"stream_name":"S","config":{"name":"c12","durable_name":"c12","ack_policy":"explicit","max_batch":-1}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c12',
+    '{"stream_name":"S","config":{"name":"c12","durable_name":"c12","ack_policy":"explicit","max_expires":5}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c13',
+    '{"stream_name":"S","config":{"name":"c13","durable_name":"c13","ack_policy":"explicit","direct":true}}',
+  ],
+  [
+    'CONSUMER.CREATE.S.c13',
+    '{"stream_name":"S","config":{"name":"c13","durable_name":"c13","ack_policy":"explicit","unknown":1}}',
+  ],
+  ['CONSUMER.NAMES.S', ''],
+  ['CONSUMER.LIST.S', ''],
+  ['CONSUMER.PAUSE.S.c8', '{"pause_until":"2100-01-01T00:00:00+02:00"}'],
+  ['CONSUMER.PAUSE.S.c8', '{"pause_until":"0001-01-01T00:00:00Z"}'],
+  ['CONSUMER.PAUSE.S.c8', '{"pause_until":"x"}'],
+  ['CONSUMER.PAUSE.S.c8', 'x'],
+  ['CONSUMER.PAUSE.S.c8', '{"x":1}'],
+  ['CONSUMER.PAUSE.S.c8', 'null'],
+  ['CONSUMER.RESET.S.c8', '{"seq":1}'],
+  ['CONSUMER.RESET.S.c8', '{"seq":0}'],
+  ['CONSUMER.RESET.S.c8', '{"seq":-1}'],
+  ['CONSUMER.RESET.S.c8', 'x'],
+  ['CONSUMER.RESET.S.c8', '{"x":1}'],
+  ['CONSUMER.RESET.S.c8', '{"seq":9}'],
+];
+
 /** Snapshots that can't be made or brought back in any case. */
 export const SNAPSHOTS: readonly Request[] = [
   ['STREAM.CREATE.S', '{"name":"S","subjects":["s.*"]}'],

@@ -12,6 +12,7 @@ export interface ConsumedStream {
   readonly name: string;
   readonly account: Account;
   readonly store: MessageStore;
+  readonly config: { readonly maxMsgSize: number };
   /** Who hears what becomes visible and what goes. */
   readonly observers: Set<StoreListener>;
   /** Who hears what consumers have settled; `null` when the stream keeps messages whatever becomes of them. */

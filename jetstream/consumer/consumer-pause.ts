@@ -8,7 +8,7 @@ import { type Nanoseconds, nanoseconds } from '../../server/protocol/nanoseconds
 import type { Moment } from '../../server/protocol/rfc3339.ts';
 
 /** The wall clock may be set meanwhile: it is looked at so often. Timers know no much longer time either. */
-const LOOK_MS: number = 3_600_000;
+const LOOK_MS = 60_000;
 const INT64_MAX: bigint = 2n ** 63n - 1n;
 
 export class ConsumerPause {

@@ -22,11 +22,14 @@ import { PushFlow } from './push-flow.ts';
 import { sendStatus } from './push-status.ts';
 import { RateLimit } from './rate-limit.ts';
 
-/** Bytes that a rate limit lets pass at once. */
+/** Bytes that a rate limit lets pass at once, where the stream sets no largest message. */
 const RATE_BURST_BYTES: number = 1024 * 1024;
 
 export interface PushHost extends DeliveryHost {
-  readonly stream: DeliveryHost['stream'] & { readonly store: { readonly lastSequence: number } };
+  readonly stream: DeliveryHost['stream'] & {
+    readonly store: { readonly lastSequence: number };
+    readonly config: { readonly maxMsgSize: number };
+  };
   /** What is pending is to be delivered again now. */
   redeliverPending(): void;
 }
@@ -140,7 +143,9 @@ export class PushDelivery implements Delivery {
 
   private newRateLimit(bitsPerSecond: number): RateLimit | null {
     if (bitsPerSecond === 0) return null;
-    return new RateLimit(bitsPerSecond, RATE_BURST_BYTES, this.host.stream.host.io.clock.monotonicMs());
+    const { config, host } = this.host.stream;
+    const burstBytes = config.maxMsgSize > 0 ? config.maxMsgSize : RATE_BURST_BYTES;
+    return new RateLimit(bitsPerSecond, burstBytes, host.io.clock.monotonicMs());
   }
 
   delivered(): void {

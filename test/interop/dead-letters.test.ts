@@ -13,6 +13,7 @@ import {
   startServer,
   type Target,
 } from '../helpers/targets.ts';
+import { describeWithHub, startHub } from '../helpers/real-hub.ts';
 import { until } from '../helpers/until.ts';
 
 const target = petiole();
@@ -166,6 +167,31 @@ function present(found: Target | AbsentTarget): Target {
   if (isAbsent(found)) throw new Error(found.absent);
   return found;
 }
+
+describeWithHub('dead letters', () => {
+  it('are stored by a stream of the hub, while the link is there', { timeout: 60_000 }, async () => {
+    const hub = await startHub({ config: 'jetstream { store_dir: "store", domain: hub }' });
+    const { host, port } = hub.leafAddress;
+    const site = await startServer(present(target), {
+      config: `
+        jetstream { store_dir: "store", domain: site }
+        leafnodes { reconnect: 1, remotes: [{ url: "nats://${host}:${port}" }] }`,
+    });
+    onTestFinished(() => site.stop());
+    const client = await clientOf(site);
+    await ask(client, 'STREAM.CREATE.ORDERS', '{"name":"ORDERS","subjects":["orders.>"]}');
+    await makeConsumer(client);
+    await client.request('orders.new', 'broken');
+    const message = await client.request('$JS.API.CONSUMER.MSG.NEXT.ORDERS.worker', '', NEXT);
+    message.respond('+TERM');
+    await until(() => site.log.includes('nobody listens to the dead letter subject'), 'the complaint');
+    const there = await clientOf(hub.server);
+    await ask(there, 'STREAM.CREATE.DEAD', '{"name":"DEAD","subjects":["dead.>"]}');
+    await until(async () => (await messagesIn(there, 'DEAD')) === 1, 'the dead letter', 30_000);
+    await until(async () => (await consumerInfo(client)).num_ack_pending === 0, 'the message to leave');
+    expect(await messagesIn(there, 'DEAD')).toBe(1);
+  });
+});
 
 async function serve(store = 'store'): Promise<RunningServer> {
   const server = await startServer(present(target), { config: `jetstream { store_dir: "${store}" }` });

@@ -181,13 +181,16 @@ export class Server implements ConnectionHost, MonitorSource {
     this.listener.close();
     this.monitor?.close();
     this.leafNodes.close();
+    this.jetstream?.stopConsumers();
     for (const client of this.clients.values()) client.close('Server Shutdown');
+    const finish = (): void => {
+      this.log.notice('Server Exiting..');
+      done();
+    };
     this.whenClientsGone(() => {
       this.wheel.close();
-      this.closeJetStream(() => {
-        this.log.notice('Server Exiting..');
-        done();
-      });
+      if (this.jetstream === null) finish();
+      else this.jetstream.close(finish);
     });
   }
 
@@ -206,11 +209,6 @@ export class Server implements ConnectionHost, MonitorSource {
       const interval = Math.max(1, (lameDuckDurationMs - lameDuckGraceMs) / DRAIN_STEPS);
       this.closeSome(Math.ceil(this.clients.size / DRAIN_STEPS), interval, () => this.close(done));
     });
-  }
-
-  private closeJetStream(done: () => void): void {
-    if (this.jetstream === null) done();
-    else this.jetstream.close(done);
   }
 
   get isLameDuck(): boolean {

@@ -17,6 +17,7 @@ import { runSliced } from '../../server/io/slicer.ts';
 import type { ConsumerConfig } from '../consumer/consumer-config.ts';
 import { Consumer } from '../consumer/consumer.ts';
 import type { ConsumerOrigin } from '../consumer/starting-sequence.ts';
+import { SHUTDOWN } from '../consumer/waiting-pulls.ts';
 import type { AssetKind, CatalogChange, CatalogEntry } from '../store/catalog.ts';
 import { FileStore } from '../store/file-store.ts';
 import { type AssetHost, Storage } from '../store/storage.ts';
@@ -115,11 +116,18 @@ export class JetStream implements AssetHost, StreamHost {
     for (const dispatcher of this.dispatchers) dispatcher.stop();
     for (const { streams } of this.accounts.values()) {
       for (const { stream, consumers } of streams.values()) {
-        for (const consumer of consumers.values()) consumer.stop('409 Server Shutdown');
+        for (const consumer of consumers.values()) consumer.stop(SHUTDOWN);
         this.stopStream(stream);
       }
     }
     this.storage.close(done);
+  }
+
+  /** Clients are about to be let go: whoever waits for messages hears that there will be none. */
+  stopConsumers(): void {
+    for (const { streams } of this.accounts.values()) {
+      for (const { consumers } of streams.values()) for (const each of consumers.values()) each.stop(SHUTDOWN);
+    }
   }
 
   accountOf(name: string): JetStreamAccount {

@@ -11,6 +11,8 @@ import { Message } from '../../server/protocol/message.ts';
 import type { PullRequest } from './pull-request.ts';
 
 const TIMEOUT = '408 Request Timeout';
+/** The server goes. */
+export const SHUTDOWN = '409 Server Shutdown';
 
 export class WaitingPulls {
   private readonly account: Account;
@@ -115,7 +117,7 @@ export class WaitingPulls {
 
   /** Ends every request with this status. */
   endAll(status: string): void {
-    for (const request of this.requests) this.sendStatus(request, status, false);
+    for (const request of this.requests) this.sendStatus(request, status, status === SHUTDOWN);
     this.requests = [];
   }
 

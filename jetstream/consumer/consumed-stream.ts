@@ -15,6 +15,8 @@ export interface ConsumedStream {
   readonly config: { readonly maxMsgSize: number };
   /** Who hears what becomes visible and what goes. */
   readonly observers: Set<StoreListener>;
+  /** Of what is being told to be purged: whether it went because it was too old. */
+  readonly isAging: boolean;
   /** Who hears what consumers have settled; `null` when the stream keeps messages whatever becomes of them. */
   readonly settlements: SettlementListener | null;
   readonly host: {

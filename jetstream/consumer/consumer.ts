@@ -205,6 +205,10 @@ export class Consumer implements StoreListener, PushHost {
   }
 
   purged(belowSequence: number): void {
+    if (this.stream.isAging) {
+      this.aged(belowSequence);
+      return;
+    }
     const { state } = this;
     const { pending, exhausted, ackFloor, nextStream } = state;
     if (belowSequence <= ackFloor.stream + 1 && exhausted.size === 0) return;
@@ -212,6 +216,16 @@ export class Consumer implements StoreListener, PushHost {
     if (isPending) this.acknowledgements.lastMs = this.stream.host.io.clock.wallMs();
     state.purgedBelow(belowSequence);
     this.log?.purgedBelow(belowSequence);
+    if (belowSequence > nextStream) this.findUndelivered([]);
+    else this.wake();
+  }
+
+  /** Messages were too old, one by one: the consumer does not go on behind them, as it does behind a purge. */
+  private aged(belowSequence: number): void {
+    const { pending, exhausted, nextStream } = this.state;
+    for (const table of [pending, exhausted]) {
+      for (const sequence of table.sequencesBelow(belowSequence)) this.acknowledgements.gone(sequence);
+    }
     if (belowSequence > nextStream) this.findUndelivered([]);
     else this.wake();
   }

@@ -27,6 +27,8 @@ export class AgeLimit {
   private looksAtEach = false;
   /** Everything below was looked at: it is on its way out, or stays. */
   private passedBelow = 0;
+  /** Everything below was too old and is gone, or on its way out. */
+  agedBelow = 0;
   private timer: Timer | null = null;
   private waiting = false;
   /** It waits until messages on their way out are gone. */
@@ -111,7 +113,10 @@ export class AgeLimit {
 
   private removeBelow(sequence: number): void {
     if (this.looksAtEach) this.passedBelow = sequence;
-    else if (sequence > this.store.firstSequence) this.store.purgeBelow(sequence);
+    else if (sequence > this.store.firstSequence) {
+      this.agedBelow = sequence;
+      this.store.purgeBelow(sequence);
+    }
   }
 
   private reviewWhenReadable(sequence: number): void {

@@ -86,6 +86,11 @@ export class MessageLifetimes {
     this.age.roomMade();
   }
 
+  /** Whether what is gone below this sequence was too old. */
+  areAged(belowSequence: number): boolean {
+    return belowSequence <= this.age.agedBelow;
+  }
+
   purged(belowSequence: number): void {
     this.expired.purged(belowSequence);
     this.expiry.messagesChanged();

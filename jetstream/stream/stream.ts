@@ -49,6 +49,8 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   readonly host: StreamHost;
   readonly created: string;
   readonly store: MessageStore;
+  /** Of what is being told to be purged: whether it went because it was too old. */
+  isAging = false;
   /** Consumers: they hear what becomes visible and what goes. */
   readonly observers: Set<StoreListener> = new Set();
   config: StreamConfig;
@@ -308,7 +310,9 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   purged(belowSequence: number): void {
     this.countUse();
+    this.isAging = this.lifetimes.areAged(belowSequence);
     for (const observer of this.observers) observer.purged(belowSequence);
+    this.isAging = false;
     this.lifetimes.purged(belowSequence);
   }
 

@@ -60,9 +60,28 @@ describeTalks('retention', '', [
       const got = await to.pull('R4', 'c', 2);
       await to.ack(got[1]);
       await delay(1500);
-      await to.state('R4');
+      await to.state('R4', 'c');
       await to.publish('R4.x', 'd');
       await to.pull('R4', 'c', 5);
+    },
+  ],
+  [
+    'by limits and age, with consumers of every kind',
+    async (to) => {
+      await create(to, 'A1', 'limits', { max_age: 1_000_000_000 });
+      await consumer(to, 'A1', 'explicit');
+      await consumer(to, 'A1', 'all', { ack_policy: 'all' });
+      await consumer(to, 'A1', 'none', { ack_policy: 'none' });
+      await consumer(to, 'A1', 'some', { filter_subject: 'A1.b' });
+      const names = ['explicit', 'all', 'none', 'some'];
+      for (const subject of ['a', 'b', 'a', 'b', 'a']) await to.publish(`A1.${subject}`, subject);
+      for (const name of names) await to.pull('A1', name, 2);
+      await to.state('A1', ...names);
+      await delay(2500);
+      await to.state('A1', ...names);
+      for (const subject of ['a', 'b']) await to.publish(`A1.${subject}`, subject);
+      for (const name of names) await to.pull('A1', name, 1);
+      await to.state('A1', ...names);
     },
   ],
   [

@@ -66,6 +66,7 @@ export function checkStreamRoom(
     return ApiErrors.maximumConsumersLimit;
   }
   const isFile = config.storage === 'file';
+  if (isFile && current === null && !canStore(jetstream)) return ApiErrors.storageResourcesExceeded;
   const before = current === null ? 0 : Math.max(0, current.config.maxBytes);
   const others = owner.reservedBytes(config.storage) - before;
   const wanted = others + reserved(config, current);
@@ -73,6 +74,11 @@ export function checkStreamRoom(
   const isThere = isFile ? jetstream.fileUse.bytesMax : jetstream.memoryUse.bytesMax;
   if ((mayHave < 0 || wanted <= mayHave) && wanted <= isThere) return null;
   return isFile ? ApiErrors.storageResourcesExceeded : ApiErrors.memoryResourcesExceeded;
+}
+
+/** Whether something new can be written down: not while the disk takes nothing. */
+export function canStore({ storage }: ApiContext['jetstream']): boolean {
+  return storage.log.acceptsMessages && storage.files.writeError === null;
 }
 
 /** A new stream without a maximum needs a byte at least; one that is there keeps what it has. */

@@ -10,7 +10,7 @@ import type { Consumer } from '../consumer/consumer.ts';
 import { checkChangedWorkQueueConsumer, checkNewWorkQueueConsumer } from '../consumer/work-queue-rules.ts';
 import { checkDeadLetterSubject } from '../consumer/dead-letter-subject.ts';
 import { type ConsumerOrigin, startingSequence } from '../consumer/starting-sequence.ts';
-import { consumerLimits, consumersMax } from './account-limits.ts';
+import { canStore, consumerLimits, consumersMax } from './account-limits.ts';
 import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
@@ -91,6 +91,8 @@ function planConsumer(context: ApiContext, request: ApiRequest): Plan | ApiError
       : { entry, config, existing };
   }
   if (entry.consumers.size >= consumersMax(context, entry)) return ApiErrors.maximumConsumersLimit;
+  const isStored = entry.stream.config.storage === 'file' && !wanted.memStorage;
+  if (isStored && !canStore(jetstream)) return ApiErrors.storageResourcesExceeded;
   const taken = isWorkQueue ? checkNewWorkQueueConsumer(wanted, others) : null;
   if (taken !== null) return taken;
   const name = wanted.name === '' ? generatedName(context, entry) : wanted.name;

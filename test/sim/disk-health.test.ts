@@ -9,6 +9,7 @@ const HEALTHY: AssetHealth = { status: 200, problems: [] };
 const LARGE = 32 * 1024;
 const ATTEMPTS_MAX = 200;
 const ATTEMPT_MS = 100;
+const CONSUMER = '{"stream_name":"S","config":{"name":"c","durable_name":"c","ack_policy":"explicit"}}';
 
 describe('health while the disk fails', () => {
   it.each([
@@ -48,10 +49,27 @@ describe('health while the disk fails', () => {
     expect(sick.problems).toContainEqual({ type: 'JETSTREAM', error: expect.stringMatching(reason) });
     expect(monitor.health({ ...EVERYTHING, account: '$G', stream: 'none' }).status).toBe(404);
     expect(publish()).toContain('"error":');
+    expect(ask(world, 'STREAM.CREATE.F', '{"name":"F"}')).toContain('"err_code":10047');
+    expect(ask(world, 'STREAM.CREATE.M', '{"name":"M","storage":"memory"}')).toContain('"did_create":true');
+    expect(ask(world, 'CONSUMER.CREATE.S.c', CONSUMER)).toContain('"err_code":10047');
+    expect(ask(world, 'STREAM.INFO.S', '')).not.toContain('"error":');
 
     disk.faults.rates.writeError = 0;
     disk.capacityBytes = capacity;
     world.until(() => monitor.health(EVERYTHING).problems.length === 0, 'the disk to be well');
     expect(publish()).toContain('"seq":');
+    expect(ask(world, 'CONSUMER.CREATE.S.c', CONSUMER)).not.toContain('"error":');
   });
 });
+
+/** The answer of the API. */
+function ask(world: BatchWorld, request: string, body: string): string {
+  const client = world.client('asker');
+  let answer = '';
+  client.onMessage = ({ payload }) => (answer = payload.toString());
+  client.subscribe('1', 'A');
+  client.send(`PUB $JS.API.${request} A ${body.length}\r\n${body}\r\n`);
+  world.until(() => answer !== '', `an answer to ${request}`);
+  client.end();
+  return answer;
+}

@@ -26,10 +26,9 @@ const resetBody: GoStruct<ResetBody> = new GoStruct('server.JSApiConsumerResetRe
 ]);
 
 const resetConsumer: ApiHandler = (context, request) => {
-  const consumer = context.owner.streams
-    .get(request.tokens[STREAM] ?? '')
-    ?.consumers.get(request.tokens[CONSUMER] ?? '');
-  if (consumer === undefined) {
+  const entry = context.owner.streams.get(request.tokens[STREAM] ?? '');
+  const consumer = entry?.consumers.get(request.tokens[CONSUMER] ?? '');
+  if (entry === undefined || consumer === undefined) {
     request.leave();
     return;
   }
@@ -45,7 +44,12 @@ const resetConsumer: ApiHandler = (context, request) => {
       return;
     }
     const sequence = Math.max(1, value.sequence === 0 ? consumer.state.ackFloor.stream + 1 : value.sequence);
-    consumer.reset(sequence, () => request.respond(RESET, { ...consumerInfo(consumer, 'full'), reset_seq: sequence }));
+    const answer = (): void => request.respond(RESET, { ...consumerInfo(consumer, 'full'), reset_seq: sequence });
+    consumer.reset(sequence, () => {
+      // What it will not have now, perhaps nobody waits for.
+      entry.stream.interest.changed();
+      entry.stream.whenReviewed(answer);
+    });
   });
 };
 

@@ -33,7 +33,7 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   subject_transform: 'whole',
   republish: 'whole',
   allow_direct: 'whole',
-  mirror_direct: 'not yet',
+  mirror_direct: 'whole',
   discard_new_per_subject: 'whole',
   sealed: 'whole',
   deny_delete: 'whole',

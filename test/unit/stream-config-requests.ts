@@ -1004,6 +1004,36 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     { verb: 'UPDATE', before: f({}) },
   ],
   [
+    'update: direct gets of a mirror that it is not',
+    f({ mirror_direct: true, allow_direct: true }),
+    { mirror_direct: true, allow_direct: true },
+    { verb: 'UPDATE', before: f({}) },
+  ],
+  [
+    'update: the limits of consumers',
+    f({ consumer_limits: { max_ack_pending: 7 } }),
+    { consumer_limits: { max_ack_pending: 7 } },
+    { verb: 'UPDATE', before: f({ consumer_limits: { inactive_threshold: 1e9 } }) },
+  ],
+  [
+    'update: from a work queue',
+    f({}),
+    '10052 stream configuration update can not change retention policy to/from workqueue',
+    { verb: 'UPDATE', before: f({ retention: 'workqueue' }) },
+  ],
+  [
+    'update: discarding by subject without a limit',
+    f({ discard_new_per_subject: true, discard: 'new' }),
+    '10052 discard new per subject requires max msgs per subject > 0',
+    { verb: 'UPDATE', before: f({}) },
+  ],
+  [
+    'update: the metadata',
+    f({ metadata: { a: '2', '_nats.req.level': '9' } }),
+    { metadata: { a: '2' } },
+    { verb: 'UPDATE', before: f({ metadata: { a: '1', b: '1' } }) },
+  ],
+  [
     'update: the persist mode',
     f({ persist_mode: 'async' }),
     '10052 stream configuration update can not change persist mode',

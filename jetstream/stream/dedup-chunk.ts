@@ -2,9 +2,9 @@
  * Some message ids of a duplicate window, in the order in which they came: columns of numbers, and the ids one behind the
  * other.
  *
- *     index        0        1        2   …       in a checkpoint   u32 ids, u32 bytes of them
+ *     index        0        1        2   …       in a checkpoint   u32 ids, u32 bytes of them, u32 where they begin
  *     hash         i32      i32      i32                           times and sequences, f64 each
- *     sequence     f64      f64      f64                           ends, u32 each, from the first of these ids on
+ *     sequence     f64      f64      f64                           ends, u32 each
  *     time         f64      f64      f64                           the ids
  *     end          u32      u32      u32   of the id in the bytes
  *     bytes        │ id 0 │ id 1    │ id 2 │
@@ -15,7 +15,7 @@ import { get32, put32 } from '../store/integers.ts';
 
 export const CHUNK_IDS = 512;
 const BYTES_MIN = 1024;
-const HEAD_BYTES = 8;
+const HEAD_BYTES = 12;
 const NUMBER_BYTES = 8;
 const END_BYTES = 4;
 
@@ -86,11 +86,10 @@ export class DedupChunk {
     const idsEnd = this.start(to);
     put32(out, at, to - from);
     put32(out, at + 4, idsEnd - idsStart);
+    put32(out, at + 8, idsStart);
     let next = copyColumn(this.times, from, to, out, at + HEAD_BYTES);
     next = copyColumn(this.sequences, from, to, out, next);
-    for (let index = from; index < to; index++, next += END_BYTES) {
-      put32(out, next, (this.ends[index] as number) - idsStart);
-    }
+    next = copyColumn(this.ends, from, to, out, next);
     return next + this.bytes.copy(out, next, idsStart, idsEnd);
   }
 }
@@ -114,9 +113,10 @@ export class DedupReader {
     const sequences = times + count * NUMBER_BYTES;
     const ends = sequences + count * NUMBER_BYTES;
     const ids = ends + count * END_BYTES;
+    const idsStart = get32(encoded, at + 8);
     let start = ids;
     for (let i = 0; i < count; i++) {
-      const end = ids + get32(encoded, ends + i * END_BYTES);
+      const end = ids + get32(encoded, ends + i * END_BYTES) - idsStart;
       const sequence = encoded.readDoubleLE(sequences + i * NUMBER_BYTES);
       tell(start, end, sequence, encoded.readDoubleLE(times + i * NUMBER_BYTES));
       start = end;

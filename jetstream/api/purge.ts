@@ -5,45 +5,53 @@
  * Source: ADR-10.
  */
 
+import { isSubsetMatch } from '../../server/subject/subject.ts';
+import { filtersOf, SubjectFilter } from '../consumer/subject-filter.ts';
 import { type MessageStore, NONE } from '../store/store.ts';
-import type { Stream } from '../stream/stream.ts';
 import { countMatching, filterFor, nextMatching } from './message-search.ts';
 import { type Paced, runPaced } from './paced-work.ts';
 import type { PurgeBody } from './request-bodies.ts';
+import type { StreamEntry } from './stream-entry.ts';
 
 const PER_STEP = 100;
 
 /** Calls back with the number of messages removed, when their removal is durable. */
-export function purgeStream(stream: Stream, body: PurgeBody, done: (purged: number) => void): void {
+export function purgeStream(entry: StreamEntry, body: PurgeBody, done: (purged: number) => void): void {
   const { filter, sequence, keep } = body;
   const isAll = filter === '' || filter === '>';
   // Nothing is below the first sequence, whatever else is said.
   if (sequence === 1) done(0);
-  else if (isAll && keep === 0) purgeBelow(stream, sequence, done);
-  else {
-    const work = removeMatching(stream.store, body);
-    runPaced(
-      stream.host.io,
-      stream.store,
-      work,
-      () => false,
-      (purged) => {
-        stream.whenDurable(() => {
-          if (isAll) tellPurged(stream);
-          done(purged);
-        });
-      },
+  else if (isAll && keep === 0) purgeBelow(entry, sequence, done);
+  else removeAndSettle(entry, body, done);
+}
+
+function removeAndSettle({ stream, consumers }: StreamEntry, body: PurgeBody, done: (purged: number) => void): void {
+  const { store, host } = stream;
+  const isOver = (): boolean => false;
+  runPaced(host.io, store, removeMatching(store, body), isOver, (purged) => {
+    stream.whenDurable(() => {
+      runPaced(host.io, store, settle(store, consumers, body.filter), isOver, () => done(purged));
+    });
+  });
+}
+
+/** Consumers of nothing but purged subjects are done with what is before their first message that is left. */
+function* settle(store: MessageStore, consumers: StreamEntry['consumers'], pattern: string): Paced<void> {
+  const isAll = pattern === '' || pattern === '>';
+  for (const consumer of consumers.values()) {
+    const filters = filtersOf(consumer.config);
+    if (!isAll && !(filters.length > 0 && filters.every((filter) => isSubsetMatch(filter, pattern)))) continue;
+    const first = yield* nextMatching(
+      store,
+      store.firstSequence,
+      new SubjectFilter(isAll ? [] : filters, store.subjects),
     );
+    consumer.purged(first === NONE ? store.lastSequence + 1 : first);
   }
 }
 
-/** Consumers go on at what is left, as after any purge. */
-function tellPurged({ observers, store }: Stream): void {
-  for (const observer of observers) observer.purged(store.firstSequence);
-}
-
 /** Everything goes below the sequence, or everything when it is 0. */
-function purgeBelow(stream: Stream, sequence: number, done: (purged: number) => void): void {
+function purgeBelow({ stream }: StreamEntry, sequence: number, done: (purged: number) => void): void {
   const { store } = stream;
   const { messages, lastSequence } = store;
   store.purgeBelow(sequence > 0 ? sequence : lastSequence + 1);

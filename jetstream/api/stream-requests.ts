@@ -266,7 +266,7 @@ const purge: ApiHandler = (context, request) => {
   else if (entry === undefined) refuse(ApiErrors.streamNotFound);
   else if (entry.stream.config.sealed) refuse(ApiErrors.streamSealed);
   else if (entry.stream.config.denyPurge) refuse(ApiErrors.streamPurgeFailed('stream purge not permitted'));
-  else purgeStream(entry.stream, body, (purged) => request.respond(PURGE, { success: true, purged }));
+  else purgeStream(entry, body, (purged) => request.respond(PURGE, { success: true, purged }));
 };
 
 export const streamHandlers: readonly ApiEntry[] = [

@@ -31,6 +31,8 @@ const PURGE = 'stream_purge_response';
 const NAME = 2;
 const NAMES_LIMIT = 1024;
 const LIST_LIMIT = 256;
+/** So many streams are described in one turn. */
+const LIST_PER_TURN = 64;
 const SUBJECTS_LIMIT = 100_000;
 const TOO_LARGE = 'stream configuration too large';
 const NO_PAGE = { total: 0, offset: 0, limit: 0 };
@@ -241,7 +243,8 @@ const listStreams: ApiHandler = (context, request) => {
     }
     streamInfo(entry, 'list', {}, (info) => {
       streams.push(info);
-      add(at + 1);
+      if (streams.length % LIST_PER_TURN > 0) add(at + 1);
+      else context.jetstream.io.timers.afterTurn(() => add(at + 1));
     });
   };
   add(0);

@@ -8,14 +8,14 @@ import type { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import { isLiteral, subjectMatches } from '../../server/subject/subject.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
-import { RecordView, SUBJECT_BYTES_MAX } from '../store/record.ts';
+import { RecordView, REPLACES_ALL, SUBJECT_BYTES_MAX } from '../store/record.ts';
 import { LOADING, type MessageStore } from '../store/store.ts';
 import type { DedupWindow } from './dedup-window.ts';
 import { NO_TTL, ttlSeconds } from './message-ttl.ts';
 import { PublishHeaders } from './publish-headers.ts';
 import { incrementRefusal, scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
-import { PublishRoom } from './publish-room.ts';
-import { rollupRefusal } from './rollup.ts';
+import { PublishRoom, type RoomTaken } from './publish-room.ts';
+import { replacedBy, rollupRefusal } from './rollup.ts';
 import type { StreamConfig } from './stream-config.ts';
 
 const HEADER_BYTES_MAX = 65_535;
@@ -27,6 +27,8 @@ export class PublishCheck {
   duplicateOf = 0;
   /** Id of the last message, empty when it had none. */
   lastMessageId = '';
+  /** What stands below this sequence is replaced, or will be when the message with it becomes visible. */
+  private replacedBelow = 0;
   private readonly store: MessageStore;
   private readonly dedup: DedupWindow;
 
@@ -50,7 +52,7 @@ export class PublishCheck {
       const error = this.checkHeaderSize(message) ?? this.checkHeaders(message, config);
       if (error !== null || this.duplicateOf > 0) return error;
     }
-    return config.discard === 'new' && isKept ? this.checkRoom(message, config, 0, 0) : null;
+    return config.discard === 'new' && isKept ? this.checkRoom(message, config) : null;
   }
 
   /** Takes over the id of the last message after a start. */
@@ -77,7 +79,9 @@ export class PublishCheck {
   /** Notes what later checks need of a message that was stored under `sequence`. */
   stored(message: Message, sequence: number, config: StreamConfig): void {
     this.room.stored(message, sequence, config);
-    const messageId = message.payloadStart === message.bodyStart ? null : this.headers.messageId;
+    const hasHeaders = message.payloadStart > message.bodyStart;
+    if (hasHeaders && replacedBy(this.headers) === REPLACES_ALL) this.replacedBelow = sequence;
+    const messageId = hasHeaders ? this.headers.messageId : null;
     this.lastMessageId = messageId ?? '';
     if (messageId !== null && config.duplicateWindowNs !== 0) this.dedup.add(messageId, sequence, this.now());
   }
@@ -120,10 +124,18 @@ export class PublishCheck {
     return expectedStream === null || expectedStream === name ? null : ApiErrors.streamNotMatch;
   }
 
-  /** Whether a stream that discards new messages takes this one behind `messages` of `bytes` that are not appended yet. */
-  checkRoom(message: Message, config: StreamConfig, messages: number, bytes: number): ApiError | null {
-    const replaces = message.payloadStart > message.bodyStart && this.headers.rollup !== null;
-    return this.room.check(message, config, messages, bytes, replaces);
+  /** Whether a stream that discards new messages takes this one. */
+  private checkRoom(message: Message, config: StreamConfig): ApiError | null {
+    return this.room.check(message, config, this.replacesOthers(message));
+  }
+
+  /** The same of a message in a batch, behind others that are not appended yet. */
+  checkBatchRoom(message: Message, config: StreamConfig, before: RoomTaken): ApiError | null {
+    return this.room.checkInBatch(message, config, before, this.replacesOthers(message));
+  }
+
+  private replacesOthers(message: Message): boolean {
+    return message.payloadStart > message.bodyStart && this.headers.rollup !== null;
   }
 
   /** The sequence of the message in the duplicate window with the same id; 0: there is none. */
@@ -190,7 +202,8 @@ export class PublishCheck {
     if (subject < 0) return 0;
     const { subjects, lastSequence } = this.store;
     const appended = subjects.appendedLast(subject);
-    return appended > lastSequence ? appended : this.store.lastOf(subject, lastSequence);
+    const last = appended > lastSequence ? appended : this.store.lastOf(subject, lastSequence);
+    return last > 0 && last < this.replacedBelow ? 0 : last;
   }
 }
 

@@ -182,6 +182,35 @@ describe.each(['file', 'memory'])('a %s stream', (storage) => {
     expect(lines.length).toBe(19);
   });
 
+  it('checks what is expected against messages that are on their way', async () => {
+    const lines = await sameTalk(async (talk) => {
+      await talk.stream({ name: 'F', subjects: ['f.>'], storage, allow_rollup_hdrs: true });
+      await talk.publish('f.1', 'before');
+      const rows: [subject: string, lines: Record<string, string>][] = [
+        ['f.1', { [EXPECTED]: '0' }],
+        ['f.1', { [EXPECTED]: '1' }],
+        ['f.1', { [EXPECTED]: '1' }],
+        ['f.1', { [EXPECTED]: '2', [ROLLUP]: 'sub' }],
+        ['f.2', { [EXPECTED]: '3', [EXPECTED_SUBJECT]: 'f.1' }],
+        ['f.3', { 'Nats-Expected-Last-Sequence': '4' }],
+        ['f.3', { 'Nats-Expected-Last-Sequence': '4' }],
+        ['f.3', { [ROLLUP]: 'all' }],
+        ['f.1', { [EXPECTED]: '3' }],
+        ['f.2', { [EXPECTED]: '0' }],
+        ['f.1', { [EXPECTED]: '0' }],
+        ['f.3', { [EXPECTED]: '6', 'Nats-Msg-Id': 'a', 'Nats-Expected-Last-Msg-Id': 'b' }],
+        ['f.3', { [EXPECTED]: '6', 'Nats-Msg-Id': 'a' }],
+        ['f.3', { 'Nats-Msg-Id': 'a', 'Nats-Expected-Last-Msg-Id': 'a' }],
+        ['f.3', { 'Nats-Msg-Id': 'b', 'Nats-Expected-Last-Msg-Id': 'a' }],
+      ];
+      const first = talk.lines.length;
+      await Promise.all(rows.map(([subject, own]) => talk.publish(subject, 'x', own)));
+      talk.lines.splice(first, rows.length, ...talk.lines.slice(first).sort());
+      await talk.content('F');
+    });
+    expect(lines.length).toBeGreaterThan(16);
+  });
+
   it('stores under transformed subjects, which is what counts', async () => {
     const lines = await sameTalk(async (talk) => {
       const transform = { src: 'a.*.*', dest: 'c.$2.{{partition(3,1)}}.$1' };

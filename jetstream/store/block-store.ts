@@ -177,6 +177,11 @@ export abstract class BlockStore extends VisibleMessages implements MessageStore
     return true;
   }
 
+  /** The open block, if there is one, takes no more records. */
+  closeOpen(): boolean {
+    return this.closeBelow(Infinity);
+  }
+
   private closeBlock(block: MessageBlock): void {
     block.isOpen = false;
     block.bytes.closeTail();

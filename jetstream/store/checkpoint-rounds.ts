@@ -1,5 +1,5 @@
 /**
- * Makes room in the log: when it has grown by a segment, the assets whose oldest uncovered frame holds it back are
+ * Makes room in the log: when it has grown by a segment, or can't grow any more, the assets whose oldest uncovered frame holds it back are
  * checkpointed one after the other, then the catalog, and then the segments below are free. Of each asset and of the
  * catalog two checkpoints stand, and the log keeps what the older one lacks.
  *
@@ -42,8 +42,8 @@ export class CheckpointRounds {
   /** Begins a round if the log has grown enough. */
   consider(): void {
     if (this.isRunning || this.isFinishing) return;
-    const { used } = this.storage.log.segments;
-    if (used.length <= SEGMENTS_KEPT) return;
+    const { used, error } = this.storage.log.segments;
+    if (used.length <= (error === null ? SEGMENTS_KEPT : 1)) return;
     const { number, baseLsn } = (used.at(-1) as Segment).header;
     if (number === this.lastSegment && this.io.clock.monotonicMs() - this.lastMs < REST_MS) return;
     this.lastSegment = number;

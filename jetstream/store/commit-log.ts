@@ -74,6 +74,8 @@ export class CommitLog {
   error: IoError | null = null;
   /** Called after each batch, when its participants have heard of it. */
   onDurable: () => void = () => undefined;
+  /** Called again and again while no further segment can be had. */
+  onStuck: () => void = () => undefined;
   /** The position of the next frame. */
   nextLsn: number;
 
@@ -114,6 +116,7 @@ export class CommitLog {
     this.batchBytesMax = Math.min(BATCH_BYTES_MAX, segments.roomMin);
     segments.onFailure = () => {
       if (this.draining !== null && this.taking) this.giveUp();
+      else this.onStuck();
     };
   }
 

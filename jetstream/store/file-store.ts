@@ -34,6 +34,8 @@ import { recoverStream } from './stream-recovery.ts';
 /** What a message counts beyond its record: nats-server's file store has 30 bytes, and 4 more with headers. */
 const COUNTED_DELTA = -6;
 const COUNTED_HEADERS_DELTA = -2;
+/** An open block without messages that takes less is left alone on a full disk. */
+const IDLE_BYTES_MIN = 4096;
 const EMPTY = Buffer.alloc(0);
 const NO_TIME: Time = { seconds: 0, nanoseconds: 0 };
 
@@ -183,9 +185,18 @@ export class FileStore extends BlockStore implements LoggedAsset {
   private apply(): void {
     if (this.isRecovering) return;
     if (this.steps.apply(this.context.log.durableLsn)) this.answerCaptures();
+    if (this.context.files.writeError !== null || this.context.log.segments.error !== null) this.makeRoom();
     const { waiting } = this;
     while (waiting.length > 0 && (waiting[0] as Waiting).lsn <= this.steps.appliedLsn)
       (waiting.shift() as Waiting).done();
+  }
+
+  /** Where nothing can be written, an open block that holds little goes, or is written anew: both need it closed. */
+  makeRoom(): void {
+    const { last } = this.list;
+    if (last === undefined || !last.isOpen || last.hiddenMessages > 0 || this.isRecovering) return;
+    const isIdle = last.liveMessages === 0 && last.bytes.end > IDLE_BYTES_MIN;
+    if (isIdle || isThin(last, this.room)) this.streamLog.closeBlock();
   }
 
   /** Takes a step; false when it has to be taken again. */
@@ -199,7 +210,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
   }
 
   private takeRemoval({ kind, sequence, erases }: Gone): boolean {
-    if (kind === 'purge') return this.purgeVisible(sequence);
+    if (kind === 'purge') return sequence === 0 || this.purgeVisible(sequence);
     const { messages } = this;
     if (!this.removeVisible(sequence)) return false;
     if (kind === 'lost') this.lost += messages - this.messages;

@@ -10,6 +10,8 @@ export interface LoggedAsset extends LogParticipant {
   isAhead: boolean;
   /** A frame of the asset that its checkpoint lacks, read from the log at start. */
   applyFrame(kind: number, buffer: Buffer, start: number, end: number): void;
+  /** The disk takes no more: gives up what is not needed. */
+  makeRoom?(): void;
   /** The log is read to its end. */
   recovered(): void;
   /** Hands what it holds back to the log; calls back when that is done, or can't be because the store is closing. */

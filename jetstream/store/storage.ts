@@ -235,11 +235,16 @@ export class Storage implements LogParticipant {
     const { commitLog } = this;
     files.isRecovering = false;
     files.onWritten = () => commitLog.reviewIntake();
+    files.onWriteFailed = () => io.timers.afterTurn(() => this.makeRoom());
     const finder = new RecordFinder(io, commitLog);
     files.findRecords = (asset, sequences, done) => finder.find(asset, sequences, done);
     catalog.reserveBelow(this.catalogFiles.numbersBelow());
     this.rounds = new CheckpointRounds(this, io, this.catalogFiles, this.assets);
     commitLog.onDurable = () => this.rounds?.consider();
+    commitLog.onStuck = () => {
+      this.rounds?.consider();
+      this.makeRoom();
+    };
     // The catalog that says which segments are superfluous may be seen and not be on the device, and so may their names.
     files.syncNames(this.directory, (catalogError) => {
       files.syncNames(this.logDirectory, (logError) => {
@@ -247,6 +252,12 @@ export class Storage implements LogParticipant {
         if (catalogError === null && logError === null) segments.reuseUnused();
       });
     });
+  }
+
+  /** What holds nothing any more gives its space back at once. */
+  private makeRoom(): void {
+    if (this.isClosed) return;
+    for (const asset of this.assets.values()) asset.makeRoom?.();
   }
 
   // ── changes of the catalog ───────────────────────────────────────────────────────────────────────────────────────

@@ -58,6 +58,8 @@ export class StoreFiles {
   isClosed = false;
   /** Called when a piece of a block was written. */
   onWritten: () => void = () => undefined;
+  /** Called when a piece of a block could not be written. */
+  onWriteFailed: () => void = () => undefined;
   /** Where records that are damaged in their block may still be found. */
   findRecords: FindRecords = (_asset, _sequences, done) => done(new Map());
 
@@ -100,6 +102,7 @@ export class StoreFiles {
   /** A piece of a block could not be written; it is tried again. */
   writeFailed(block: object, error: IoError): void {
     this.failing.set(block, error);
+    this.onWriteFailed();
   }
 
   /** The block is gone, with what could not be written. */

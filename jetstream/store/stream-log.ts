@@ -41,6 +41,7 @@ export interface StreamLogContext {
 interface LoggedStream extends LogParticipant {
   readonly number: number;
   closeBelow(sequence: number): boolean;
+  closeOpen(): boolean;
 }
 
 export class StreamLog implements GateOwner {
@@ -111,13 +112,22 @@ export class StreamLog implements GateOwner {
   remove(kind: Removal, sequence: number, erases = false): void {
     const { log } = this.context;
     // What is appended and not logged, or in a group without its end, is unknown here when the log is replayed.
-    const closesBlock = kind === 'purge' && this.stream.closeBelow(sequence);
+    const closesBlock = kind === 'purge' && this.closesBlock(sequence);
     const at = log.begin(REMOVAL_BYTES);
     put48(log.buffer, at, sequence);
     log.buffer[at + SEQUENCE_BYTES] = closesBlock || erases ? 1 : 0;
     const lsn = log.end(at + REMOVAL_BYTES, FrameKind[kind], this.stream.number, this.stream);
     const removal = { kind, sequence, erases };
     this.steps.push({ lsn, sequence: this.loggedSequence, time: this.loggedTime, removal, limits: null });
+  }
+
+  /** The open block takes no more records, unless some wait that are not in the log yet: a purge of nothing says so. */
+  closeBlock(): void {
+    if (!this.gate.isShut) this.remove('purge', 0);
+  }
+
+  private closesBlock(purgedBelow: number): boolean {
+    return purgedBelow === 0 ? this.stream.closeOpen() : this.stream.closeBelow(purgedBelow);
   }
 
   /** The frames so far lie below `lsn` and leave together. */

@@ -61,7 +61,7 @@ export class StreamReplay {
         break;
       case FrameKind.purge:
         this.group.purged(get48(buffer, start));
-        if (buffer[start + SEQUENCE_BYTES] === 1) this.store.closeBelow(get48(buffer, start));
+        if (buffer[start + SEQUENCE_BYTES] === 1) this.store.closeOpen();
         this.removed('purge', get48(buffer, start));
         break;
       default:

@@ -24,7 +24,7 @@ export class BatchCheck {
   private messages = 0;
   private bytes = 0;
   private readonly messageIds = new Set<string>();
-  private readonly subjects = new Set<string>();
+  private readonly subjects = new Map<string, number>();
 
   constructor(check: PublishCheck, store: MessageStore) {
     this.check = check;
@@ -37,7 +37,8 @@ export class BatchCheck {
     if (error !== null) return error;
     this.messages++;
     this.bytes += this.store.countedBytes(message);
-    this.subjects.add(message.subjectText());
+    const subject = message.subjectText();
+    this.subjects.set(subject, (this.subjects.get(subject) ?? 0) + 1);
     const messageId = message.payloadStart > message.bodyStart ? this.check.headers.messageId : null;
     if (messageId !== null) this.messageIds.add(messageId);
     return null;
@@ -50,7 +51,9 @@ export class BatchCheck {
       const error = this.check.checkHeaderSize(message) ?? this.checkHeaders(message, config);
       if (error !== null) return error;
     }
-    return config.discard === 'new' ? this.check.checkRoom(message, config, this.messages, this.bytes) : null;
+    if (config.discard !== 'new') return null;
+    const ofSubject = this.subjects.size === 0 ? 0 : (this.subjects.get(message.subjectText()) ?? 0);
+    return this.check.checkBatchRoom(message, config, { messages: this.messages, bytes: this.bytes, ofSubject });
   }
 
   private checkHeaders(message: Message, config: StreamConfig): ApiError | null {

@@ -18,6 +18,17 @@ import type { MessageStore } from '../store/store.ts';
 import type { StreamConfig } from './stream-config.ts';
 
 const NO_SUBJECT = -1;
+const TOO_MANY_OF_SUBJECT: ApiError = ApiErrors.streamStoreFailed('maximum messages per subject exceeded');
+const TOO_MANY_MESSAGES: ApiError = ApiErrors.streamStoreFailed('maximum messages exceeded');
+const TOO_MANY_BYTES: ApiError = ApiErrors.streamStoreFailed('maximum bytes exceeded');
+
+/** What messages take that are not appended yet. */
+export interface RoomTaken {
+  readonly messages: number;
+  readonly bytes: number;
+  /** Messages of the same subject. */
+  readonly ofSubject: number;
+}
 
 export class PublishRoom {
   private readonly store: MessageStore;
@@ -32,22 +43,26 @@ export class PublishRoom {
     this.store = store;
   }
 
-  /** `messages` and `bytes` are to be stored before it; `replaces`: it takes away what its subject has. */
-  check(message: Message, config: StreamConfig, messages: number, bytes: number, replaces: boolean): ApiError | null {
+  /** `replaces`: the message takes away what its subject has. */
+  check(message: Message, config: StreamConfig, replaces: boolean): ApiError | null {
     const { maxMsgs, maxBytes } = config;
-    const crowded = this.crowdedSubject(message, config);
-    if (crowded !== NO_SUBJECT && config.discardNewPerSubject && !replaces) {
-      return ApiErrors.streamStoreFailed('maximum messages per subject exceeded');
-    }
+    const crowded = this.crowdedSubject(message, config, 0);
+    if (crowded !== NO_SUBJECT && config.discardNewPerSubject && !replaces) return TOO_MANY_OF_SUBJECT;
     const { store } = this;
-    if (maxMsgs > 0 && crowded === NO_SUBJECT && store.appendedMessages + messages >= maxMsgs) {
-      return ApiErrors.streamStoreFailed('maximum messages exceeded');
-    }
-    const size = store.countedBytes(message);
-    if (maxBytes > 0 && store.appendedBytes + bytes + size > maxBytes && !this.makesRoom(crowded, message)) {
-      return ApiErrors.streamStoreFailed('maximum bytes exceeded');
-    }
-    return null;
+    if (maxMsgs > 0 && crowded === NO_SUBJECT && store.appendedMessages >= maxMsgs) return TOO_MANY_MESSAGES;
+    const isLarge = maxBytes > 0 && store.appendedBytes + store.countedBytes(message) > maxBytes;
+    return isLarge && !this.makesRoom(crowded, message) ? TOO_MANY_BYTES : null;
+  }
+
+  /** The same of a message in a batch: none makes room for another there. */
+  checkInBatch(message: Message, config: StreamConfig, before: RoomTaken, replaces: boolean): ApiError | null {
+    const { maxMsgs, maxBytes } = config;
+    const { store } = this;
+    if (maxMsgs > 0 && store.appendedMessages + before.messages >= maxMsgs) return TOO_MANY_MESSAGES;
+    const bytes = store.appendedBytes + before.bytes + store.countedBytes(message);
+    if (maxBytes > 0 && bytes > maxBytes) return TOO_MANY_BYTES;
+    const isChecked = config.discardNewPerSubject && !replaces;
+    return isChecked && this.isCrowded(message, config, before.ofSubject) ? TOO_MANY_OF_SUBJECT : null;
   }
 
   /** A message was appended under this sequence. */
@@ -60,13 +75,19 @@ export class PublishRoom {
   }
 
   /** The number of the message's subject if it can have no more messages; else NO_SUBJECT. */
-  private crowdedSubject(message: Message, { maxMsgsPerSubject }: StreamConfig): number {
+  private crowdedSubject(message: Message, { maxMsgsPerSubject }: StreamConfig, before: number): number {
     if (maxMsgsPerSubject <= 0) return NO_SUBJECT;
     const { subjects } = this.store;
     const subject = subjects.find(message.subject, message.subjectStart, message.subjectEnd);
     if (subject < 0) return NO_SUBJECT;
     this.forgetVisible();
-    return subjects.count(subject) + (this.counts.get(subject) ?? 0) >= maxMsgsPerSubject ? subject : NO_SUBJECT;
+    const count = subjects.count(subject) + (this.counts.get(subject) ?? 0) + before;
+    return count >= maxMsgsPerSubject ? subject : NO_SUBJECT;
+  }
+
+  /** Whether the subject can have no more behind `before` of the batch, be it that it has none yet. */
+  private isCrowded(message: Message, config: StreamConfig, before: number): boolean {
+    return before >= config.maxMsgsPerSubject || this.crowdedSubject(message, config, before) !== NO_SUBJECT;
   }
 
   private forgetVisible(): void {

@@ -111,6 +111,7 @@ function normalized(text: string): string {
     .replaceAll(/\bN[A-Z2-7]{55}\b/g, '<server>')
     .replaceAll(/"_nats\.level":"\d+"/g, '"_nats.level":"<level>"')
     .replaceAll(/"api":\{"level":\d+/g, '"api":{"level":"<level>"')
+    .replace(/(?<=violates consumers: )[\w, ]+/, (names) => names.split(', ').toSorted().join(', '))
     .replaceAll(/,"last_active":"<time>"/g, '');
 }
 

@@ -9,6 +9,7 @@
  *       5 reset       u48 the first stream sequence to deliver, as if nothing had been delivered
  *       6 up to       u48 stream sequence, u48 consumer sequence: all acknowledged up to here
  *       7 exhausted   u48 stream sequence
+ *       8 passed      u48 stream sequence, u48 consumer sequence: where nothing is acknowledged, the last one delivered
  *
  * The operations of one turn leave in one frame. What waits for them to be durable (replies to acknowledgements that ask
  * for one) is told then, in order.
@@ -33,6 +34,7 @@ const DEADLINE = 4;
 const RESET = 5;
 const UP_TO = 6;
 const EXHAUSTED = 7;
+const PASSED = 8;
 const OPERATION_BYTES_MAX = 17;
 /** Operations beyond this leave in a frame of their own. */
 const FRAME_BYTES_MAX = 64 * 1024;
@@ -51,6 +53,8 @@ export class ConsumerLog implements LoggedAsset {
   private readonly file: StateFile;
   private operations: Buffer = EMPTY;
   private length = 0;
+  /** Where the sequences of `passed` stand, when that is the last operation; else -1. */
+  private passedAt = -1;
   private scheduled = false;
   private readonly waiting: { lsn: number; done: () => void }[] = [];
   /** Not everything that is in the state became durable, and nothing will any more. */
@@ -76,6 +80,17 @@ export class ConsumerLog implements LoggedAsset {
     put32(this.operations, at + 6, deliveries);
     put48(this.operations, at + 10, deadlineMs);
     this.length = at + 16;
+  }
+
+  /** As `delivered` where nothing is acknowledged: the last one of a turn tells all. */
+  passed(stream: number, consumer: number): void {
+    if (this.passedAt < 0) {
+      const at = this.room(PASSED);
+      this.length = at + 12;
+      this.passedAt = at;
+    }
+    put48(this.operations, this.passedAt, stream);
+    put48(this.operations, this.passedAt + 6, consumer);
   }
 
   settled(stream: number): void {
@@ -120,6 +135,7 @@ export class ConsumerLog implements LoggedAsset {
       this.operations = enlarged(this.operations, this.length, this.length + OPERATION_BYTES_MAX);
     }
     this.operations[this.length] = operation;
+    this.passedAt = -1;
     this.schedule();
     return this.length + 1;
   }
@@ -140,6 +156,7 @@ export class ConsumerLog implements LoggedAsset {
       this.operations.copy(log.buffer, at, 0, this.length);
       log.end(at + this.length, FrameKind.consumer, this.number, this);
       this.length = 0;
+      this.passedAt = -1;
     }
     const { lastLsn } = this;
     for (const done of this.turnDone) this.waiting.push({ lsn: lastLsn, done });
@@ -193,6 +210,9 @@ export class ConsumerLog implements LoggedAsset {
       else if (operation === EXHAUSTED) state.exhaust(stream);
       else if (operation === UP_TO) {
         state.settledUpTo(get48(buffer, at), stream);
+        at += 6;
+      } else if (operation === PASSED) {
+        state.passed(stream, get48(buffer, at));
         at += 6;
       } else {
         const row = state.pending.row(stream);

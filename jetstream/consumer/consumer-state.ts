@@ -83,6 +83,15 @@ export class ConsumerState {
     return consumer;
   }
 
+  /** Where nothing is acknowledged: the last message delivered, and its consumer sequence. */
+  passed(stream: number, consumer: number): void {
+    this.nextConsumer = consumer + 1;
+    if (stream > this.deliveredStream) this.deliveredStream = stream;
+    if (stream >= this.nextStream) this.nextStream = stream + 1;
+    this.ackFloor.consumer = consumer;
+    this.ackFloor.stream = stream;
+  }
+
   /** The message needs no further delivery; false when it was neither pending nor exhausted. */
   settled(stream: number): boolean {
     const wasExhausted = this.exhausted.size > 0 && this.forgetExhausted(stream);

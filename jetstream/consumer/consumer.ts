@@ -297,10 +297,13 @@ export class Consumer implements StoreListener, PushHost {
     const { state } = this;
     const now = this.nowMs();
     const deadline = now + this.waits.afterDelivery(deliveries);
-    state.delivered(sequence, deliveries, deadline);
-    this.log?.delivered(sequence, deliveries, deadline);
+    const consumerSequence = state.delivered(sequence, deliveries, deadline);
     this.lastDeliveredMs = now;
-    if (!this.settlesOnDelivery) this.redelivery.watch(deadline);
+    if (this.settlesOnDelivery) this.log?.passed(sequence, consumerSequence);
+    else {
+      this.log?.delivered(sequence, deliveries, deadline);
+      this.redelivery.watch(deadline);
+    }
     if (deliveries === 1) this.undelivered.delivered();
     else this.redelivery.shift();
   }

@@ -67,6 +67,23 @@ describeTargets('a durable push consumer', (target: Target) => {
     expect([...heard].sort()).toEqual(['s.2 2', 's.3 2', 's.4 1']);
   });
 
+  test('delivers nothing again behind a restart where nothing is acknowledged', async () => {
+    const config = configIn(temporaryDirectory());
+    const server = await serve(target, config);
+    const client = await clientOf(server);
+    await prepare(client, { ack_policy: 'none' });
+    const before = listen(client, 0);
+    await until(() => before.length === 3, 'three messages');
+    await stopped(server);
+    const again = await clientOf(await serve(target, config));
+    const stand = { consumer_seq: 3, stream_seq: 3 };
+    expect(await info(again)).toMatchObject({ delivered: stand, ack_floor: stand, num_pending: 0, num_ack_pending: 0 });
+    const heard = listen(again, 0);
+    await again.request('s.4', '');
+    await until(() => heard.length > 0, 'the new message');
+    expect(heard).toEqual(['s.4 1']);
+  });
+
   test('stays paused behind a restart, until its time', async () => {
     const config = configIn(temporaryDirectory());
     const server = await serve(target, config);

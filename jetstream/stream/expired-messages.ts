@@ -28,15 +28,15 @@ export class ExpiredMessages {
   /** A marker is to be left for each subject whose last message expires. */
   leavesMarkers = false;
   private readonly store: MessageStore;
-  private readonly leaveMarker: (subject: string) => void;
+  private readonly leaveMarker: (subject: string) => boolean;
   private readonly headers = new PublishHeaders();
   /** Messages on their way out, with the numbers of their subjects. */
   private readonly pending = new Map<number, number>();
   /** How many of a subject's messages are on their way out. */
   private readonly pendingOf = new Map<number, number>();
 
-  /** `leaveMarker` stores a marker under the subject. */
-  constructor(store: MessageStore, leaveMarker: (subject: string) => void) {
+  /** `leaveMarker` stores a marker under the subject; false when nobody wants one. */
+  constructor(store: MessageStore, leaveMarker: (subject: string) => boolean) {
     this.store = store;
     this.leaveMarker = leaveMarker;
   }
@@ -60,8 +60,8 @@ export class ExpiredMessages {
     const isLast = this.leavesMarkers && this.isLast(subject);
     this.pending.set(sequence, subject);
     this.pendingOf.set(subject, (this.pendingOf.get(subject) ?? 0) + 1);
-    if (isLast && !isMarker(message)) this.leaveMarker(message.subject);
-    else this.store.remove(sequence);
+    const isReplaced = isLast && !isMarker(message) && this.leaveMarker(message.subject);
+    if (!isReplaced) this.store.remove(sequence);
   }
 
   /** Messages on their way out: what a checkpoint must not forget, since they may still be there afterwards. */

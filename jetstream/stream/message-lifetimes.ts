@@ -32,8 +32,8 @@ export class MessageLifetimes {
   private allowsTtl = false;
   private markerTtlMs = 0;
 
-  /** `storeMarker` stores a message of the stream itself. */
-  constructor(io: Io, store: MessageStore, storeMarker: (message: Message) => void) {
+  /** `storeMarker` stores a message of the stream itself; false when nobody wants it. */
+  constructor(io: Io, store: MessageStore, storeMarker: (message: Message) => boolean) {
     this.expired = new ExpiredMessages(store, (subject) => storeMarker(this.marker(subject)));
     this.expiry = new MessageExpiry(io, store, this.expired);
     this.age = new AgeLimit(io, store, this.expired);

@@ -91,7 +91,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
       ? new FileStore(host.storage, number, host.storage.assetDirectory('stream', number), this, this, firstSequence)
       : new MemoryStore(host.io.timers, this, firstSequence);
     this.check = new PublishCheck(this.store, this.dedup, () => this.windowClock.nowMs);
-    this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeOwn(marker));
+    this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeMarker(marker));
     this.interest = new Interest(this.store, host.io.timers, config.retention);
     this.subjectOfUnwanted = Buffer.from(config.name, 'latin1');
     this.answers = new PublishAnswers(account, config.name, host.domain);
@@ -241,11 +241,13 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     return sequence;
   }
 
-  /** Stores a message that the stream makes itself. */
-  private storeOwn(message: Message): void {
-    if (this.isStopped) return;
-    this.check.headers.read(message.body, message.bodyStart, message.payloadStart);
-    this.append(message);
+  /** Stores a delete marker; false when nobody wants it. In a sealed stream what it would replace stays. */
+  private storeMarker(marker: Message): boolean {
+    if (!this.isKept(marker)) return false;
+    if (this.isStopped || this.config.sealed) return true;
+    this.check.headers.read(marker.body, marker.bodyStart, marker.payloadStart);
+    this.append(marker);
+    return true;
   }
 
   /** Uses up a sequence; headers stay, since they may name an id. */

@@ -157,6 +157,22 @@ describe.each(['file', 'memory'])('a %s stream', (storage) => {
     expect(lines.filter((line) => line.includes('Nats-TTL: 1m1s')).length).toBe(2);
   });
 
+  it('leaves no delete marker that nobody wants', async () => {
+    const lines = await sameTalk(async (talk) => {
+      const config = { retention: 'interest', subject_delete_marker_ttl: 2e9, max_msgs_per_subject: 1 };
+      await talk.stream({ name: 'I', subjects: ['i.>'], storage, ...config });
+      const consumer = { name: 'c', durable_name: 'c', ack_policy: 'explicit', filter_subject: 'i.1' };
+      const request = { stream_name: 'I', config: consumer };
+      await talk.client.request('$JS.API.CONSUMER.CREATE.I.c.i.1', JSON.stringify(request));
+      await talk.publish('i.1', 'wanted', { [TTL]: '1s' });
+      await talk.publish('i.2', 'not wanted', { [TTL]: '1s' });
+      await talk.pause(2000);
+      await talk.content('I');
+      await talk.messages('I', 0);
+    });
+    expect(lines.filter((line) => line.includes('MaxAge'))).toHaveLength(1);
+  });
+
   it('checks what is expected of the subject', async () => {
     const lines = await sameTalk(async (talk) => {
       await talk.stream({ name: 'E', subjects: ['e.>'], storage });

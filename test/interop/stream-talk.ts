@@ -120,7 +120,7 @@ export class StreamTalk {
   }
 }
 
-export const targets: readonly Target[] = [natsServer(), petiole()].filter((each): each is Target => !isAbsent(each));
+const targets: readonly Target[] = [natsServer(), petiole()].filter((each): each is Target => !isAbsent(each));
 
 /** Has the same talk with both servers; both must say the same. Where one is missing there is nothing to compare. */
 export async function sameTalk(talk: (with_: StreamTalk) => Promise<void>, config = ''): Promise<string[]> {

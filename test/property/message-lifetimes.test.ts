@@ -91,8 +91,9 @@ class Site {
       },
       1,
     );
-    const storeMarker = (marker: ReturnType<typeof messageOf>): void => {
+    const storeMarker = (marker: ReturnType<typeof messageOf>): boolean => {
       this.append(marker, this.io.clock.wallMs(), REPLACES_SUBJECT);
+      return true;
     };
     this.lifetimes = new MessageLifetimes(this.io, this.store, storeMarker);
     const config: StreamConfig = {

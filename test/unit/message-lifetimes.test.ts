@@ -26,6 +26,7 @@ it('a message on its way out is in a checkpoint, since the way may be cut', () =
     const lifetimes = new MessageLifetimes(io, store, (marker) => {
       markers.push(marker.subjectText());
       saved.push(lifetimes.encode(store.lastSequence));
+      return true;
     });
     const { config } = decodeStreamRequest('{"name":"S"}', true) as StreamRequest;
     lifetimes.configure({ ...config, allowMsgTtl: true, subjectDeleteMarkerTtlNs: 1e9 });

@@ -18,9 +18,12 @@ import { nakDelayMs } from './nak-delay.ts';
 import type { RedeliveryQueue } from './redelivery-queue.ts';
 
 const NOTHING = Buffer.alloc(0);
-const NAK_BYTES = 4;
-const NEXT_BYTES = 4;
-const TERM_BYTES = 5;
+const ACK = Buffer.from('+ACK');
+const OK = Buffer.from('+OK');
+const NAK = Buffer.from('-NAK');
+const PROGRESS = Buffer.from('+WPI');
+const NEXT = Buffer.from('+NXT');
+const TERM = Buffer.from('+TERM');
 
 export class Acknowledgements {
   /** Wall milliseconds of the last one that counted; 0: never. */
@@ -44,17 +47,17 @@ export class Acknowledgements {
         if (this.isDelivered() && this.acknowledge()) this.replyWhenDurable(message);
         break;
       case 'term':
-        this.terminate(message, body.toString('latin1', payloadStart + TERM_BYTES, bodyEnd).trim());
+        this.terminate(message, body.toString('latin1', payloadStart + TERM.length, bodyEnd).trim());
         break;
       case 'next':
         if (this.isDelivered()) this.acknowledge();
         if (message.hasReply) {
           const reply = copySubject(message.reply, message.replyStart, message.replyEnd);
-          this.consumer.delivery.request(reply, body.toString('latin1', payloadStart + NEXT_BYTES, bodyEnd));
+          this.consumer.delivery.request(reply, body.toString('latin1', payloadStart + NEXT.length, bodyEnd));
         }
         break;
       case 'nak':
-        this.refused(body.toString('latin1', payloadStart + NAK_BYTES, bodyEnd).trim());
+        this.refused(body.toString('latin1', payloadStart + NAK.length, bodyEnd).trim());
         this.replyAtOnce(message);
         break;
       case 'progress':
@@ -272,15 +275,21 @@ export class Acknowledgements {
 
 type AckKind = 'ack' | 'nak' | 'progress' | 'next' | 'term' | 'unknown';
 
-/** What an acknowledgement's payload says. */
+/** What an acknowledgement's payload says. Compared as bytes: every message has one. */
 function ackKind(body: Buffer, start: number, end: number): AckKind {
-  if (end === start) return 'ack';
-  const text = body.toString('latin1', start, Math.min(end, start + TERM_BYTES));
-  const isWhole = end - start <= TERM_BYTES;
-  if ((text === '+ACK' || text === '+OK') && isWhole) return 'ack';
-  if (text.startsWith('-NAK')) return 'nak';
-  if (text === '+WPI' && isWhole) return 'progress';
-  if (text.startsWith('+NXT')) return 'next';
-  if (text.startsWith('+TERM')) return 'term';
-  return 'unknown';
+  if (end === start || isWord(ACK, body, start, end) || isWord(OK, body, start, end)) return 'ack';
+  if (beginsWith(NAK, body, start, end)) return 'nak';
+  if (isWord(PROGRESS, body, start, end)) return 'progress';
+  if (beginsWith(NEXT, body, start, end)) return 'next';
+  return beginsWith(TERM, body, start, end) ? 'term' : 'unknown';
+}
+
+function isWord(word: Buffer, body: Buffer, start: number, end: number): boolean {
+  return end - start === word.length && beginsWith(word, body, start, end);
+}
+
+function beginsWith(word: Buffer, body: Buffer, start: number, end: number): boolean {
+  if (end - start < word.length) return false;
+  for (let i = 0; i < word.length; i++) if (body[start + i] !== word[i]) return false;
+  return true;
 }

@@ -54,13 +54,14 @@ export class WaitingPulls {
     while (requests.length > 0) {
       const request = requests[0] as PullRequest;
       const status = refusal(request, bytes, nowMs);
-      if (status !== null || !account.hasInterest(request.reply)) {
+      const reception = status === null ? account.reception(request.reply) : 'nobody';
+      if (reception === 'nobody') {
         requests.shift();
         if (status !== null) this.sendStatus(request, status, true);
         if (status === TIMEOUT) this.onTimeout();
         continue;
       }
-      if (account.isCongested(request.reply)) return 'congested';
+      if (reception === 'congested') return 'congested';
       this.serve(request, bytes);
       if (request.heartbeatMs > 0) request.nextHeartbeatMs = nowMs + request.heartbeatMs;
       return request;

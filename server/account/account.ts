@@ -95,6 +95,15 @@ export class Account {
     return false;
   }
 
+  /** What would become of messages to the literal subject: nobody listens, or one who does has much unsent, or neither. */
+  reception(subject: Buffer): 'nobody' | 'congested' | 'ready' {
+    const { plain, groups } = this.sublist.match(subject, 0, subject.length, this.probe);
+    if (plain.length === 0 && groups.length === 0) return 'nobody';
+    if (isAnyCongested(plain)) return 'congested';
+    for (let i = 0; i < groups.length; i++) if (isAnyCongested((groups[i] as QueueGroup).members)) return 'congested';
+    return 'ready';
+  }
+
   /** A plain subscription of `sink` that matches the literal subject, if there is one. */
   plainSubscriptionOf(sink: Sink, subject: Buffer, start: number, end: number): Subscription | null {
     const { plain } = this.sublist.match(subject, start, end, new Receivers());

@@ -13,12 +13,11 @@ export interface Sent {
   readonly subject: string;
   /** Seconds; 0: none. */
   readonly ttl: number;
-  readonly rollsUp: boolean;
+  readonly rollsUp: 'sub' | 'all' | null;
   /** When it was sent, in wall milliseconds. */
   readonly sentMs: number;
-  acknowledged: boolean;
-  /** It was there once. */
-  seen?: boolean;
+  /** Known once it is acknowledged or was there; else 0. */
+  sequence: number;
 }
 
 export interface Found {
@@ -33,18 +32,25 @@ export class LifetimeLedger {
   readonly sent: Sent[] = [];
 
   get acknowledgedCount(): number {
-    return this.sent.filter(({ acknowledged }) => acknowledged).length;
+    return this.sent.filter(({ sequence }) => sequence > 0).length;
   }
 
   /** What is wrong with `found` at this time; `markerTtl` 0: there are no markers. */
   faults(found: readonly Found[], nowMs: number, markerTtl: number): string[] {
     const there = new Map(found.filter(({ id }) => id !== '').map((each) => [each.id, each]));
     const known = new Set(this.sent.map(({ id }) => id));
-    for (const each of this.sent) if (there.has(each.id)) each.seen = true;
+    for (const each of this.sent) each.sequence = there.get(each.id)?.sequence ?? each.sequence;
+    const allBelow = Math.max(
+      0,
+      ...this.sent.filter(({ rollsUp }) => rollsUp === 'all').map(({ sequence }) => sequence),
+    );
     const faults = [...there.keys()].filter((id) => !known.has(id)).map((id) => `${id} was never sent`);
     for (const subject of new Set(this.sent.map((each) => each.subject))) {
       const sent = this.sent.filter((each) => each.subject === subject);
-      faults.push(...faultsOf(sent, there, nowMs, markerTtl), ...markerFaults(subject, found, nowMs, markerTtl));
+      faults.push(
+        ...faultsOf(sent, there, allBelow, nowMs, markerTtl),
+        ...markerFaults(subject, found, nowMs, markerTtl),
+      );
     }
     return faults;
   }
@@ -53,20 +59,23 @@ export class LifetimeLedger {
 function faultsOf(
   sent: readonly Sent[],
   there: ReadonlyMap<string, Found>,
+  allBelow: number,
   nowMs: number,
   markerTtl: number,
 ): string[] {
-  const stored = sent.filter(({ acknowledged, seen }) => acknowledged || seen === true);
+  const stored = sent.filter(({ sequence }) => sequence > 0);
   const last = sent.at(-1);
   // Nobody can tell whether the last one was stored before its time was over, and what it took away.
-  const isUnknown = last !== undefined && last.rollsUp && !stored.includes(last) && isOver(last, nowMs, markerTtl);
-  const replacedBelow = stored.findLastIndex(({ rollsUp }) => rollsUp);
+  const isUnknown =
+    last !== undefined && last.rollsUp !== null && !stored.includes(last) && isOver(last, nowMs, markerTtl);
+  const replacedBelow = stored.findLastIndex(({ rollsUp }) => rollsUp !== null);
   const faults: string[] = [];
-  for (const [at, { id, ttl, sentMs }] of stored.entries()) {
+  for (const [at, { id, ttl, sentMs, sequence }] of stored.entries()) {
     const found = there.get(id);
     const lifeMs = lifeOf(ttl, markerTtl);
-    if (at < replacedBelow && found !== undefined) faults.push(`${id} is there though it was replaced`);
-    if (at < replacedBelow) continue;
+    const isReplaced = at < replacedBelow || sequence < allBelow;
+    if (isReplaced && found !== undefined) faults.push(`${id} is there though it was replaced`);
+    if (isReplaced) continue;
     if (found === undefined && sentMs + lifeMs > nowMs && !isUnknown) faults.push(`${id} is lost`);
     if (found !== undefined && found.timeMs + lifeMs + LATE_MS < nowMs) faults.push(`${id} has outlived its time`);
   }

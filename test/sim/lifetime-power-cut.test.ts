@@ -68,12 +68,15 @@ function publish(world: BatchWorld, ledger: LifetimeLedger, name: string): void 
   let waiting: Sent | null = null;
   const next = (): void => {
     const id = `${name}/${++count}`;
-    const rollsUp = random.chance(0.25);
-    const ttl = random.chance(0.5) ? random.between(1, TTL_MAX) : 0;
+    const rollsUp = random.chance(0.25) ? (random.chance(0.1) ? 'all' : 'sub') : null;
+    // Whether one was stored that takes everything away must be known.
+    const ttl = rollsUp !== 'all' && random.chance(0.5) ? random.between(1, TTL_MAX) : 0;
     const subject = `l.${name}.${random.below(SUBJECTS)}`;
-    waiting = { id, subject, ttl, rollsUp, sentMs: wallMs(world), acknowledged: false };
+    waiting = { id, subject, ttl, rollsUp, sentMs: wallMs(world), sequence: 0 };
     ledger.sent.push(waiting);
-    const lines = [rollsUp ? 'Nats-Rollup: sub' : '', ttl > 0 ? `Nats-TTL: ${ttl}` : ''].filter((line) => line !== '');
+    const lines = [rollsUp === null ? '' : `Nats-Rollup: ${rollsUp}`, ttl > 0 ? `Nats-TTL: ${ttl}` : ''].filter(
+      (line) => line !== '',
+    );
     const headers = lines.length === 0 ? '' : `NATS/1.0\r\n${lines.join('\r\n')}\r\n\r\n`;
     const payload = `${id} ${'.'.repeat(random.below(random.chance(0.1) ? LARGE_BYTES : 200))}`;
     const size = headers.length + payload.length;
@@ -81,8 +84,9 @@ function publish(world: BatchWorld, ledger: LifetimeLedger, name: string): void 
     client.send(`${verb} ${size}\r\n${headers}${payload}\r\n`);
   };
   client.onMessage = ({ payload }) => {
-    if (payload.toString().includes('"error"')) throw new Error(payload.toString());
-    if (waiting !== null) waiting.acknowledged = true;
+    const answer = JSON.parse(payload.toString()) as { seq: number; error?: object };
+    if (answer.error !== undefined) throw new Error(payload.toString());
+    if (waiting !== null) waiting.sequence = answer.seq;
     timers.after(random.fraction() * PAUSE_MS_MAX, next);
   };
   client.subscribe('1', `R.${name}`);

@@ -83,13 +83,11 @@ class UserInfo implements Sink {
 function dataOf(client: ClientConnection): object {
   const account = client.account?.name ?? '';
   const rules = client.permissions?.rules ?? null;
-  const permissions =
-    rules === null ? undefined : { ...part('publish', rules.publish), ...part('subscribe', rules.subscribe) };
+  const permissions = rules === null ? undefined : { publish: shown(rules.publish), subscribe: shown(rules.subscribe) };
   return { user: bytesOfText(shownUser(client)), account, account_name: account, permissions };
 }
 
-/** The rules under their name; nothing where everything is allowed. */
-function part(name: string, { allow, deny }: SubjectRules): object {
-  if (allow === null && deny.length === 0) return {};
-  return { [name]: { allow: allow ?? undefined, deny: deny.length === 0 ? undefined : deny } };
+/** Nothing where everything is allowed. */
+function shown({ allow, deny }: SubjectRules): object {
+  return { allow: allow ?? undefined, deny: deny.length === 0 ? undefined : deny };
 }

@@ -205,7 +205,7 @@ export class JetStream implements AssetHost, StreamHost {
   }
 
   private nextNumber(isStored: boolean): number {
-    return isStored ? this.storage.catalog.nextNumber : this.nextMemoryNumber++;
+    return isStored ? this.storage.takeNumber() : this.nextMemoryNumber++;
   }
 
   // ── assets ───────────────────────────────────────────────────────────────────────────────────────────────────────

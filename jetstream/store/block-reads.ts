@@ -39,7 +39,10 @@ export class BlockReads {
 
   /** Whether `[offset, end)` is in a window, and where. */
   locate(offset: number, end: number, found: Located): boolean {
-    for (const window of this.windows) {
+    const { windows } = this;
+    // Who reads on finds it in the one that came last.
+    for (let i = windows.length - 1; i >= 0; i--) {
+      const window = windows[i] as Window;
       if (offset < window.start || end > window.end) continue;
       this.files.cache.touch(window);
       found.buffer = window.buffer;

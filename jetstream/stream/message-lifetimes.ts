@@ -31,6 +31,7 @@ export class MessageLifetimes {
   private shortestTtl = 0;
   private allowsTtl = false;
   private markerTtlMs = 0;
+  private isRunning = false;
 
   /** `storeMarker` stores a message of the stream itself; false when nobody wants it. */
   constructor(io: Io, store: MessageStore, storeMarker: (message: Message) => boolean) {
@@ -48,12 +49,15 @@ export class MessageLifetimes {
     this.age.setMaxAge(millisecondsOf(config.maxAgeNs), config.allowMsgTtl);
   }
 
+  /** Begins to let messages go: everything is read, and who wants markers is known. */
   start(): void {
+    this.isRunning = true;
     this.age.messagesChanged();
     this.expiry.start();
   }
 
   stop(): void {
+    this.isRunning = false;
     this.age.stop();
     this.expiry.stop();
   }
@@ -76,6 +80,7 @@ export class MessageLifetimes {
 
   /** Messages became visible. */
   messagesChanged(): void {
+    if (!this.isRunning) return;
     this.age.messagesChanged();
     this.expiry.messagesChanged();
   }

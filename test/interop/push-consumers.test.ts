@@ -189,6 +189,72 @@ const TALKS: readonly (readonly [string, Talk])[] = [
   ],
 
   [
+    'begins with the last message of each subject, and goes on with what comes',
+    async (talk) => {
+      await talk.store(1, 3);
+      await talk.store(1, 2);
+      const config = {
+        durable_name: 'C',
+        deliver_subject: 'd',
+        deliver_policy: 'last_per_subject',
+        ack_policy: 'none',
+      };
+      await talk.consumer('C', { ...config, filter_subjects: ['s.1', 's.3'] });
+      talk.listen('d');
+      await talk.more(2);
+      await talk.store(1, 3);
+      await talk.more(2);
+      await talk.stand('C');
+    },
+  ],
+  [
+    'delivers headers alone, and all messages up to one are acknowledged',
+    async (talk) => {
+      await talk.store(1, 3, 20);
+      await talk.consumer('C', { durable_name: 'C', deliver_subject: 'd', ack_policy: 'all', headers_only: true });
+      talk.listen('d', '', ({ subject }) => (subject === 's.2' ? '+ACK' : null));
+      await talk.more(3);
+      await talk.quiet();
+      await talk.stand('C');
+    },
+  ],
+  [
+    'is ordered as clients make it, and ends when nobody listens',
+    async (talk) => {
+      const config = {
+        deliver_subject: 'd',
+        ack_policy: 'none',
+        max_deliver: 1,
+        mem_storage: true,
+        num_replicas: 1,
+        flow_control: true,
+        idle_heartbeat: 5e9,
+        inactive_threshold: 5e8,
+        ack_wait: 22 * 3600e9,
+      };
+      await talk.store(1, 3);
+      const listening = talk.listen('d');
+      await talk.consumer('C', config);
+      await talk.more(3);
+      await talk.ask('CONSUMER.INFO.S.C');
+      listening();
+      for (let i = 0; i < 4; i++) await talk.quiet();
+      await talk.stand('C');
+    },
+  ],
+  [
+    'tells who is exhausted only when their last delivery is over',
+    async (talk) => {
+      await talk.store(1, 1);
+      await talk.consumer('C', { durable_name: 'C', deliver_subject: 'd', ack_wait: 2e8, max_deliver: 2 });
+      talk.listen('$JS.EVENT.ADVISORY.CONSUMER.MAX_DELIVERIES.>');
+      talk.listen('d');
+      await talk.more(3);
+      await talk.quiet();
+      await talk.stand('C');
+    },
+  ],
+  [
     'is held to its rate',
     async (talk) => {
       await talk.store(1, 3, 600 * 1024);

@@ -122,6 +122,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
 
   override append(message: Message, time: Time, replaces: number = REPLACES_NOTHING): number {
     const sequence = this.appendedSequence + 1;
+    this.context.files.bytesGiven += message.bodyEnd - message.bodyStart;
     const block = this.appendRecord(message, sequence, time, replaces);
     this.streamLog.append(message, block, sequence, recordBytes(message), time);
     return sequence;

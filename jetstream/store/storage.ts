@@ -18,7 +18,8 @@
 import { strict as assert } from 'node:assert';
 import { Buffer } from 'node:buffer';
 import type { Io } from '../../server/io/io.ts';
-import { type AssetKind, Catalog, type CatalogChange, type CatalogEntry } from './catalog.ts';
+import type { AssetHost } from './asset-host.ts';
+import { type AssetKind, Catalog, type CatalogChange } from './catalog.ts';
 import { CatalogFiles } from './catalog-files.ts';
 import { CheckpointRounds } from './checkpoint-rounds.ts';
 import { Compactor } from './compactor.ts';
@@ -31,6 +32,7 @@ import { type FrameVisitor, makeTailDurable, openSegments, readFrames, type Read
 import { RecordFinder } from './record-finder.ts';
 import { SegmentPool } from './segment-pool.ts';
 import { StoreFiles } from './store-files.ts';
+import type { StorageStatistics } from './storage-statistics.ts';
 import { STORE_SIZES, type StoreSizes } from './store-sizes.ts';
 import { claimDirectory, type DirectoryClaim, StoreError } from './store-directory.ts';
 
@@ -38,14 +40,7 @@ const CATALOG_ASSET = 0;
 /** A change of the catalog has at most so many bytes as JSON. */
 const CHANGE_BYTES_MAX: number = FRAME_BYTES_MAX - FRAME_HEADER_BYTES;
 
-/** Who makes assets from catalog entries. */
-export interface AssetHost {
-  /** The entry is in the catalog, newly or with another configuration: makes the asset, or changes it. */
-  assetPut(entry: CatalogEntry): void;
-  assetDeleted(number: number, kind: AssetKind): void;
-  /** An asset that is found at start: makes it and brings it back to its checkpoint. */
-  recoverAsset(entry: CatalogEntry): Generator<void>;
-}
+export type { AssetHost } from './asset-host.ts';
 
 export interface RecoveryReport {
   assets: number;
@@ -115,6 +110,17 @@ export class Storage implements LogParticipant {
   get log(): CommitLog {
     assert(this.commitLog !== null, 'the log is used after recovery');
     return this.commitLog;
+  }
+
+  /** What was written since the start, for monitoring. */
+  get statistics(): StorageStatistics {
+    const { files, compactor, commitLog } = this;
+    return {
+      bytesGiven: files.bytesGiven,
+      logBytesWritten: commitLog?.statistics.bytesWritten ?? 0,
+      fileBytesWritten: files.bytesWritten,
+      compactedBytesWritten: compactor.statistics.bytesWritten,
+    };
   }
 
   private get logDirectory(): string {

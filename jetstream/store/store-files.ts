@@ -48,6 +48,8 @@ export class StoreFiles {
   /** Bytes in the tails of open blocks. */
   tailBytes = 0;
   bytesWritten = 0;
+  /** Bytes of header blocks and payloads that streams were given. */
+  bytesGiven = 0;
   /** The last error that did no harm, or whose harm was mended. */
   lastError: IoError | null = null;
   /** At start, where everything may block: blocks are written at once. */

@@ -16,7 +16,7 @@
  */
 
 import { Buffer } from 'node:buffer';
-import { BlockIndex } from './block-index.ts';
+import { BlockIndex, type SlotRenaming } from './block-index.ts';
 import { crc32 } from './crc32.ts';
 import { get16, get32, get48, put16, put32, put48 } from './integers.ts';
 import type { SubjectIndex } from './subject-index.ts';
@@ -26,47 +26,69 @@ const HEADER_BYTES = 36;
 const CRC_AT = 32;
 const SUBJECT_HEAD_BYTES = 14;
 
+/** The file of an index. A block is closed in the middle of publishing: this takes as little as it can. */
 export function encodeBlockIndex(stream: number, block: number, index: BlockIndex, subjects: SubjectIndex): Buffer {
-  // Subjects are numbered in the order in which the slots mention them; 0: not mentioned yet.
-  const local = new Uint32Array(subjects.size);
-  const mentioned: number[] = [];
-  const records: number[] = [];
-  const firstSlots: number[] = [];
-  const lastSlots: number[] = [];
-  let textBytes = 0;
-  const columns = Buffer.alloc(index.slots * 8);
-  index.encode(columns, 0, (subject, slot) => {
-    if (local[subject] === 0) {
-      local[subject] = mentioned.push(subject);
-      records.push(0);
-      firstSlots.push(slot);
-      lastSlots.push(slot);
-      textBytes += SUBJECT_HEAD_BYTES + subjects.bytes(subject);
-    }
-    const number = (local[subject] as number) - 1;
-    records[number] = (records[number] as number) + 1;
-    lastSlots[number] = slot;
-    return number;
-  });
-  const out = Buffer.allocUnsafeSlow(HEADER_BYTES + columns.length + textBytes);
+  const { slots } = index;
+  const summary = new SubjectSummary(slots, subjects.size);
+  const columns = HEADER_BYTES + slots * 8;
+  // Most subjects of a block are a few bytes long: the buffer is made large enough when they are known.
+  const head = Buffer.allocUnsafeSlow(columns);
+  index.encode(head, HEADER_BYTES, summary);
+  let textBytes = summary.count * SUBJECT_HEAD_BYTES;
+  for (let i = 0; i < summary.count; i++) textBytes += subjects.bytes(summary.subjects[i] as number);
+  const out = Buffer.allocUnsafeSlow(columns + textBytes);
+  head.copy(out, HEADER_BYTES, HEADER_BYTES);
   out.write(MAGIC, 0, 'latin1');
   put32(out, 8, stream);
   put32(out, 12, block);
   put48(out, 16, index.firstSequence);
   put16(out, 22, 0);
-  put32(out, 24, index.slots);
-  put32(out, 28, mentioned.length);
-  columns.copy(out, HEADER_BYTES);
-  let at = HEADER_BYTES + columns.length;
-  for (const [number, subject] of mentioned.entries()) {
-    put32(out, at, records[number] as number);
-    put32(out, at + 4, firstSlots[number] as number);
-    put32(out, at + 8, lastSlots[number] as number);
+  put32(out, 24, slots);
+  put32(out, 28, summary.count);
+  let at = columns;
+  for (let i = 0; i < summary.count; i++) {
+    const subject = summary.subjects[i] as number;
+    put32(out, at, summary.records[i] as number);
+    put32(out, at + 4, summary.firstSlots[i] as number);
+    put32(out, at + 8, summary.lastSlots[i] as number);
     put16(out, at + 12, subjects.bytes(subject));
     at = subjects.copyTo(subject, out, at + SUBJECT_HEAD_BYTES);
   }
   put32(out, CRC_AT, checksum(out));
   return out;
+}
+
+/** The subjects of a block, numbered in the order in which its slots mention them. */
+class SubjectSummary implements SlotRenaming {
+  count = 0;
+  readonly subjects: Uint32Array;
+  readonly records: Uint32Array;
+  readonly firstSlots: Uint32Array;
+  readonly lastSlots: Uint32Array;
+  /** Number here + 1 by number in the stream, 0: not mentioned yet. */
+  private readonly local: Uint32Array;
+
+  constructor(slots: number, subjects: number) {
+    const most = Math.min(slots, subjects);
+    this.subjects = new Uint32Array(most);
+    this.records = new Uint32Array(most);
+    this.firstSlots = new Uint32Array(most);
+    this.lastSlots = new Uint32Array(most);
+    this.local = new Uint32Array(subjects);
+  }
+
+  rename(subject: number, slot: number): number {
+    let number = (this.local[subject] as number) - 1;
+    if (number < 0) {
+      number = this.count++;
+      this.local[subject] = this.count;
+      this.subjects[number] = subject;
+      this.firstSlots[number] = slot;
+    }
+    this.records[number] = (this.records[number] as number) + 1;
+    this.lastSlots[number] = slot;
+    return number;
+  }
 }
 
 /** An intact index file of one block; its subjects are renumbered as `subjects` has them. */

@@ -17,6 +17,11 @@ export const SLOTS_MAX: number = 2 ** 18;
 export const NO_RECORD = 0xffff_ffff;
 const HAS_HEADERS = 0x8000_0000;
 
+/** Gives the subject of a slot another number. */
+export interface SlotRenaming {
+  rename(subject: number, slot: number): number;
+}
+
 export class BlockIndex {
   readonly firstSequence: number;
   private offsets: Uint32Array = new Uint32Array(CAPACITY_MIN);
@@ -70,16 +75,17 @@ export class BlockIndex {
     return this.offsets.length * 8;
   }
 
-  /** Writes both columns at `at`, renaming subject numbers by `rename`, which gets each one's slot too. */
-  encode(out: Buffer, at: number, rename: (subject: number, slot: number) => number): void {
+  /** Writes both columns at `at`, with the subjects' new numbers. */
+  encode(out: Buffer, at: number, renaming: SlotRenaming): void {
     const { offsets, subjects, slots } = this;
     const subjectsAt = at + slots * 4;
     for (let i = 0; i < slots; i++) {
       const offset = offsets[i] as number;
       put32(out, at + i * 4, offset);
-      if (offset === NO_RECORD) continue;
       const subject = subjects[i] as number;
-      put32(out, subjectsAt + i * 4, rename((subject & ~HAS_HEADERS) >>> 0, i) | (subject & HAS_HEADERS));
+      const number =
+        offset === NO_RECORD ? 0 : renaming.rename((subject & ~HAS_HEADERS) >>> 0, i) | (subject & HAS_HEADERS);
+      put32(out, subjectsAt + i * 4, number);
     }
   }
 

@@ -7,6 +7,7 @@
  * is called again; what it has not come to is remembered here.
  */
 
+import { isLiteral, subjectMatches } from '../../server/subject/subject.ts';
 import { LOADING, type StoreLimits } from './store.ts';
 import type { SubjectIndex } from './subject-index.ts';
 
@@ -45,6 +46,10 @@ export class Retention {
   private reviewAt = Infinity;
   /** The last message of this subject replaces the others. */
   private replaced = NO_SUBJECT;
+  /** Its text where that is a pattern: what is stored under subjects that match is replaced, too; else `null`. */
+  private pattern: string | null = null;
+  /** Subjects from this number on have not been compared with the pattern. */
+  private comparedAt = 0;
   /** The message with this sequence replaces all others; 0: none does. */
   private replacedBelow = 0;
   /** The message with this sequence goes itself; 0: none does. */
@@ -99,9 +104,12 @@ export class Retention {
     return true;
   }
 
-  /** The message that became visible is the only one under its subject from now on. */
+  /** The message that became visible is the only one under its subject, or what that matches, from now on. */
   replacesSubject(subject: number): void {
+    const text = this.store.subjects.text(subject);
     this.replaced = subject;
+    this.pattern = isLiteral(text) ? null : text;
+    this.comparedAt = 0;
     this.isOver = true;
   }
 
@@ -119,9 +127,21 @@ export class Retention {
 
   private removeReplaced(): boolean {
     if (this.replaced !== NO_SUBJECT && !this.thinOut(this.replaced, 1)) return false;
+    if (this.pattern !== null && !this.removeMatching(this.pattern)) return false;
+    this.pattern = null;
     this.replaced = NO_SUBJECT;
     if (this.replacedBelow > 0 && !this.store.purgeVisible(this.replacedBelow)) return false;
     this.replacedBelow = 0;
+    return true;
+  }
+
+  private removeMatching(pattern: string): boolean {
+    const { subjects } = this.store;
+    for (; this.comparedAt < subjects.size; this.comparedAt++) {
+      const subject = this.comparedAt;
+      if (subject === this.replaced || subjects.count(subject) === 0) continue;
+      if (subjectMatches(pattern, subjects.text(subject)) && !this.thinOut(subject, 0)) return false;
+    }
     return true;
   }
 

@@ -28,6 +28,20 @@ describe.each(['file', 'memory'])('a %s stream', (storage) => {
     expect(lines.length).toBeGreaterThan(70);
   });
 
+  it('rolls up what a pattern matches under which a message is published', async () => {
+    const lines = await sameTalk(async (talk) => {
+      const patterns = ['*', 'a.*', 'a.>', '*.*', '>', 'none.*'];
+      for (const [at, pattern] of patterns.entries()) {
+        await talk.stream({ name: `W${at}`, subjects: [`w${at}.>`], storage, allow_rollup_hdrs: true });
+        for (const each of ['a', 'b', 'a.1', 'a.2.x', 'a']) await talk.publish(`w${at}.${each}`, each);
+        await talk.publish(`w${at}.${pattern}`, 'rolled up', { [ROLLUP]: 'sub' });
+        await talk.state(`W${at}`);
+        await talk.content(`W${at}`);
+      }
+    });
+    expect(lines.length).toBeGreaterThan(50);
+  });
+
   it('refuses to roll up where that is not allowed', async () => {
     const lines = await sameTalk(async (talk) => {
       await talk.stream({ name: 'N', subjects: ['n.>'], storage });

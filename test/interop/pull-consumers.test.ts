@@ -77,7 +77,7 @@ describeTalks('acknowledgements', [
      consumer C
      pull C 2
      hear 2
-     ack 1 -NAK {"delay": 200000000}
+     ack 1 -NAK {"delay": 600000000}
      ack 2 -NAK 100ms
      pull C {"batch":2,"expires":2000000000}
      hear 2
@@ -105,14 +105,14 @@ describeTalks('acknowledgements', [
   [
     'who is still at it gets more time',
     `put a
-     consumer C {"ack_wait":400000000}
+     consumer C {"ack_wait":1200000000}
      pull C 1
      hear 1
-     wait 250
+     wait 700
      ack 1 +WPI
-     pull C {"expires":250000000}
+     pull C {"expires":700000000}
      hear 1
-     pull C {"expires":1000000000}
+     pull C {"expires":3000000000}
      hear 1
      info C`,
   ],
@@ -405,10 +405,10 @@ describeTalks('requests', [
   [
     'with heartbeats',
     `consumer C
-     pull C {"expires":700000000,"idle_heartbeat":300000000}
+     pull C {"expires":1000000000,"idle_heartbeat":400000000}
      hear 3
      put a
-     pull C {"batch":2,"expires":700000000,"idle_heartbeat":300000000}
+     pull C {"batch":2,"expires":1000000000,"idle_heartbeat":400000000}
      hear 4`,
   ],
   [

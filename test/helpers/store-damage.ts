@@ -14,6 +14,7 @@ import {
 import { get48 } from '../../jetstream/store/integers.ts';
 import { recordAt } from '../../jetstream/store/record.ts';
 import { decodeHeader, SEGMENT_HEADER_BYTES, type SegmentHeader } from '../../jetstream/store/segment.ts';
+import { decodeCheckpoint } from '../../jetstream/store/stream-checkpoint.ts';
 import { PLACE_HEAD_BYTES } from '../../jetstream/store/stream-replay.ts';
 import type { Disk } from '../../server/io/io.ts';
 import type { SimulatedDisk } from '../../server/io/simulated/simulated-disk.ts';
@@ -52,9 +53,37 @@ export function flipSomewhere(disk: SimulatedDisk, view: Disk, random: SeededRan
   const position = random.below(bytes.length);
   // Without any catalog the start is refused.
   if (path.endsWith('.db') && paths.some((each) => each.endsWith('.db') && isDamaged(view, each))) return null;
-  const costs = path.endsWith('.seg') ? costInLog(view, path, position) : costElsewhere(path, bytes, position);
+  const costs = path.endsWith('.seg') ? costInLog(view, path, position) : costElsewhere(view, path, bytes, position);
   if (costs !== null) disk.flipBit(path, position, random.below(8));
   return costs;
+}
+
+/** Flips one bit in a block of one of these streams that no longer grows; the message that may cost, or `null`. */
+export function flipInClosedBlock(
+  disk: SimulatedDisk,
+  view: Disk,
+  random: SeededRandom,
+  isWanted: (asset: number) => boolean,
+): Cost | null {
+  const blocks = filesBelow(view, `${FOLDER}/petiole`).filter((path) => isWanted(blockAsset(path)));
+  const closed = blocks.filter((path) => view.statusNow(path.replace(/blk$/, 'idx')) !== null);
+  if (closed.length === 0) return null;
+  const path = random.pick(closed);
+  const bytes = view.readFileNow(path);
+  if (bytes.length === 0) return null;
+  const position = random.below(bytes.length);
+  const [cost = null] = costElsewhere(view, path, bytes, position);
+  if (cost !== null) disk.flipBit(path, position, random.below(8));
+  return cost;
+}
+
+/** Without any checkpoint of a stream its blocks are read, and what was removed from them may come back. */
+function vague(asset: number): Cost {
+  return { asset, sequence: 0 };
+}
+
+function hasCheckpoint(view: Disk, path: string): boolean {
+  return view.statusNow(path) !== null && decodeCheckpoint(view.readFileNow(path)) !== null;
 }
 
 function isDamaged(view: Disk, catalog: string): boolean {
@@ -69,14 +98,21 @@ function filesBelow(view: Disk, folder: string): string[] {
   });
 }
 
-function costElsewhere(path: string, bytes: Buffer, position: number): Cost[] {
-  const block = /streams\/(\d+)\/[\d-]+\.blk$/.exec(path)?.[1];
-  if (block === undefined) return [];
+/** The number of the stream whose block this is; 0: it is no block. */
+function blockAsset(path: string): number {
+  return Number(/streams\/(\d+)\/[\d-]+\.blk$/.exec(path)?.[1] ?? 0);
+}
+
+function costElsewhere(view: Disk, path: string, bytes: Buffer, position: number): Cost[] {
+  const state = /^(.*streams\/(\d+)\/state\.)(\d)$/.exec(path);
+  if (state !== null) return hasCheckpoint(view, `${state[1]}${1 - Number(state[3])}`) ? [] : [vague(Number(state[2]))];
+  const asset = blockAsset(path);
+  if (asset === 0) return [];
   // The record in which the bit stands, or that of the next one whose head is found.
   for (let at = Math.max(0, position - 70_000); at <= position; at++) {
     const length = recordAt(bytes, at, bytes.length);
     if (length === 0) continue;
-    if (position < at + length) return [{ asset: Number(block), sequence: get48(bytes, at + 12) }];
+    if (position < at + length) return [{ asset, sequence: get48(bytes, at + 12) }];
     at += length - 1;
   }
   return [];

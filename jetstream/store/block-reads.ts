@@ -101,7 +101,7 @@ export class BlockReads {
 
   private read(load: Load, file: CountedFile): void {
     const length = load.end - load.start;
-    const buffer = Buffer.allocUnsafeSlow(length);
+    const buffer = this.files.tails.take(length);
     file.read(buffer, 0, length, load.start, (error, bytes) => {
       this.loaded(load, error, error === null ? bytes : null, buffer);
     });
@@ -112,7 +112,7 @@ export class BlockReads {
     this.loads.splice(this.loads.indexOf(load), 1);
     if (bytes === null) this.rest();
     else if (!this.isDropped) {
-      const buffer = into ?? Buffer.allocUnsafeSlow(load.end - load.start);
+      const buffer = into ?? this.files.tails.take(load.end - load.start);
       buffer.fill(0, bytes);
       this.keep(load.start, load.end, buffer);
     }

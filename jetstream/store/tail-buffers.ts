@@ -1,8 +1,10 @@
 /**
- * The memory for what a block collects before it is written. A buffer of full size is used again: an engine that
+ * The memory for what a block collects before it is written, and for what is read from it. A buffer of full size is used again: an engine that
  * allocates a quarter of a megabyte for every thousand messages spends its time collecting them.
  *
- *     grow ─► tail ─full─► being written ─► window of the cache ─evicted─► give ─► grow
+ *     grow ─► tail ─full─► being written ─┐
+ *                                         ├─► window of the cache ─evicted─► give ─► grow, take
+ *     take ─► being read ─────────────────┘
  *
  * Bound: SPARE_MAX buffers are kept for later.
  */
@@ -25,9 +27,18 @@ export class TailBuffers {
   /** A buffer of at least `needed` bytes that begins with the first `used` of `buffer`. */
   grow(buffer: Buffer, used: number, needed: number): Buffer {
     if (needed <= SMALL_BYTES || needed > this.fullBytes) return enlarged(buffer, used, needed);
-    const full = this.spare.pop() ?? Buffer.allocUnsafeSlow(this.fullBytes);
+    const full = this.full();
     buffer.copy(full, 0, 0, used);
     return full;
+  }
+
+  /** A buffer of at least so many bytes, whatever is in them. */
+  take(bytes: number): Buffer {
+    return bytes <= SMALL_BYTES || bytes > this.fullBytes ? Buffer.allocUnsafeSlow(bytes) : this.full();
+  }
+
+  private full(): Buffer {
+    return this.spare.pop() ?? Buffer.allocUnsafeSlow(this.fullBytes);
   }
 
   /** Nobody refers to the buffer any more, also not further up in this call. */

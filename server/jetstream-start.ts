@@ -3,6 +3,7 @@
 import { JetStream } from '../jetstream/api/jetstream.ts';
 import type { StorageLimits } from '../jetstream/api/jetstream.ts';
 import { StoreError } from '../jetstream/store/store-directory.ts';
+import type { StoreSizes } from '../jetstream/store/store-sizes.ts';
 import type { Account } from './account/account.ts';
 import type { ServerOptions } from './config/options.ts';
 import type { Io } from './io/io.ts';
@@ -25,18 +26,26 @@ interface Site {
   readonly systemAccount: Account;
 }
 
-/** Claims the store. Throws a `StartError` when that is not possible; nothing was touched then. */
-export function makeJetStream(site: Site): JetStream {
+/** Claims the store. Throws a `StartError` when that is not possible; nothing was touched then. Tests choose the sizes. */
+export function makeJetStream(site: Site, sizes?: StoreSizes): JetStream {
   const { io, log, options } = site;
   const { storeDirectory } = options.jetstream;
   const directory = storeDirectory ?? `${io.host.temporaryDirectory}/nats/jetstream`;
   try {
     const accounts = [site.globalAccount];
     return new JetStream(
-      { io, log, serverName: site.name, maxPendingBytes: options.maxPendingBytes, accounts, systemAccount: site.systemAccount },
+      {
+        io,
+        log,
+        serverName: site.name,
+        maxPendingBytes: options.maxPendingBytes,
+        accounts,
+        systemAccount: site.systemAccount,
+      },
       options.jetstream,
       directory,
       limitsOf(site, directory),
+      sizes,
     );
   } catch (error) {
     if (error instanceof StoreError) throw new StartError(`Can't start JetStream: ${error.message}`, error);

@@ -21,6 +21,7 @@ import { SHUTDOWN } from '../consumer/waiting-pulls.ts';
 import type { AssetKind, CatalogChange, CatalogEntry } from '../store/catalog.ts';
 import { FileStore } from '../store/file-store.ts';
 import { type AssetHost, Storage } from '../store/storage.ts';
+import { STORE_SIZES, type StoreSizes } from '../store/store-sizes.ts';
 import { Advisories } from '../advisories.ts';
 import type { BatchUse } from '../stream/batch-table.ts';
 import type { StreamConfig } from '../stream/stream-config.ts';
@@ -74,7 +75,13 @@ export class JetStream implements AssetHost, StreamHost {
   private isServing = false;
 
   /** Claims the store directory. Throws a `StoreError` when that is not possible. */
-  constructor(site: JetStreamSite, options: JetStreamOptions, storeDirectory: string, limits: StorageLimits) {
+  constructor(
+    site: JetStreamSite,
+    options: JetStreamOptions,
+    storeDirectory: string,
+    limits: StorageLimits,
+    sizes: StoreSizes = STORE_SIZES,
+  ) {
     this.io = site.io;
     this.log = site.log;
     this.serverName = site.serverName;
@@ -88,7 +95,8 @@ export class JetStream implements AssetHost, StreamHost {
     this.maxBufferedBytes = options.maxBufferedBytes;
     this.maxBufferedMessages = options.maxBufferedMessages;
     this.accounts = new Map(site.accounts.map((account) => [account.name, new JetStreamAccount(account)]));
-    this.storage = new Storage(site.io, storeDirectory, options.syncsAlways ? 'always' : options.syncIntervalMs, this);
+    const syncMode = options.syncsAlways ? 'always' : options.syncIntervalMs;
+    this.storage = new Storage(site.io, storeDirectory, syncMode, this, sizes);
   }
 
   // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -246,6 +254,10 @@ export class JetStream implements AssetHost, StreamHost {
     const { config } = decodeConsumerEntry(entry);
     const existing = parent.consumers.get(entry.consumer);
     if (existing !== undefined) {
+      if (!this.isServing) {
+        existing.restore(config);
+        return;
+      }
       existing.update(config);
       parent.stream.interest.changed();
       return;

@@ -43,7 +43,7 @@ export class Consumer implements StoreListener, PushHost {
   readonly state: ConsumerState;
   /** `null` for a consumer that lives in memory. */
   readonly log: ConsumerLog | null;
-  readonly delivery: Delivery;
+  delivery: Delivery;
   readonly pause: ConsumerPause;
   readonly advisories: ConsumerAdvisories;
   isStopped = false;
@@ -101,7 +101,7 @@ export class Consumer implements StoreListener, PushHost {
       this.advisories.paused();
       this.wake();
     });
-    this.delivery = config.deliverSubject === '' ? new PullDelivery(this) : new PushDelivery(this);
+    this.delivery = this.newDelivery();
     this.pump = new MessagePump(this, this.redelivery);
     this.inactivity = new Inactivity(
       stream.host.io,
@@ -136,6 +136,15 @@ export class Consumer implements StoreListener, PushHost {
     stream.observers.add(this);
     this.redelivery.watchAll();
     this.inactivity.watch(millisecondsOf(this.config.inactiveThresholdNs));
+  }
+
+  /** While everything is brought back: what it is from here on. What followed from the change is in the log. */
+  restore(config: ConsumerConfig): void {
+    this.config = config;
+    this.waits = new DeliveryWaits(config);
+    this.undelivered.filter = new SubjectFilter(filtersOf(config), this.stream.store.subjects);
+    this.delivery = this.newDelivery();
+    this.pump.update();
   }
 
   update(config: ConsumerConfig): void {
@@ -180,6 +189,10 @@ export class Consumer implements StoreListener, PushHost {
     this.undelivered.stop();
     this.redelivery.stop();
     this.inactivity.stop();
+  }
+
+  private newDelivery(): Delivery {
+    return this.config.deliverSubject === '' ? new PullDelivery(this) : new PushDelivery(this);
   }
 
   private leaveDeadLetters(): void {

@@ -72,6 +72,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   private useBytes = 0;
   private subscriptions: Subscription[] = [];
   private idTimer: Timer | null = null;
+  private isStarted = false;
   private isStopped = false;
   private readonly unwanted = new Message();
   private readonly subjectOfUnwanted: Buffer;
@@ -124,12 +125,13 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.expireIds();
   }
 
+  /** While everything is brought back there may be updates too: then it takes no messages yet. */
   update(config: StreamConfig): void {
     this.config = config;
     if (!config.allowAtomic) this.atomicBatches.clear();
     if (!config.allowBatched) this.fastBatches.clear();
     this.unsubscribeAll();
-    this.subscribeAll();
+    if (this.isStarted) this.subscribeAll();
     this.applyLimits();
     this.interest.setPolicy(config.retention);
   }

@@ -13,6 +13,8 @@ import { LOADING, type MessageStore, NONE } from '../store/store.ts';
 import type { Paced } from './paced-work.ts';
 
 const PER_STEP = 1000;
+/** After a failed read the store rests a while: a message that can't be read is given up after some seconds. */
+const READ_ATTEMPTS_MAX = 16;
 
 /** One message that is wanted; `from` is where a search for the next one begins, or the moment from which on. */
 export type Wanted =
@@ -42,12 +44,13 @@ function* findSequence(store: MessageStore, wanted: Wanted): Paced<number> {
 
 /** The message with this sequence; `null`: it is not there, or can't be read. */
 export function* readMessage(store: MessageStore, sequence: number, view: RecordView): Paced<RecordView | null> {
-  let outcome = store.read(sequence, view);
-  if (outcome === 'loading') {
+  for (let attempt = 0; attempt <= READ_ATTEMPTS_MAX; attempt++) {
+    const outcome = store.read(sequence, view);
+    if (outcome !== 'loading') return outcome === 'found' ? view : null;
+    // What was loaded may have made room for something else by the time it is looked at.
     yield sequence;
-    outcome = store.read(sequence, view);
   }
-  return outcome === 'found' ? view : null;
+  return null;
 }
 
 /** A filter for a subject with or without wildcards; an empty one takes all. */

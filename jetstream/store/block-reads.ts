@@ -61,8 +61,9 @@ export class BlockReads {
   /** Overwrites with zeros what was read of this range. */
   erase(start: number, end: number): void {
     for (const window of this.windows) {
+      // A record may lie in a window in part.
       if (window.start < end && window.end > start)
-        window.buffer.fill(0, Math.max(0, start - window.start), end - window.start);
+        window.buffer.fill(0, Math.max(start, window.start) - window.start, Math.min(end, window.end) - window.start);
     }
   }
 

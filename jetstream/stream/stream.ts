@@ -118,7 +118,11 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   /** Begins to take messages. */
   start(): void {
     this.check.restore();
-    if (this.store.lastTime !== null) this.windowClock.notBefore(timeMs(this.store.lastTime));
+    const { lastTime } = this.store;
+    if (lastTime !== null) {
+      this.clock.notBefore(lastTime);
+      this.windowClock.notBefore(timeMs(lastTime));
+    }
     this.subscribeAll();
     this.interest.start();
     this.lifetimes.start();

@@ -53,6 +53,20 @@ it.each(SEEDS)('ids count after a power cut, also when the clock starts anew in 
   expect(timesOf(world)).toEqual(timesOf(world).toSorted((a, b) => a - b));
 });
 
+it('times go on behind those before an orderly end, also when the clock starts anew in 1970', () => {
+  const world = new BatchWorld(1);
+  publish(world, 'a');
+  // With a checkpoint no message is read from the log.
+  let isClosed = false;
+  world.server.close(() => (isClosed = true));
+  world.until(() => isClosed, 'the server to be closed');
+  world.machine.clock.jumpWall(-YEARS_MS);
+  world.restart();
+  publish(world, 'b');
+  expect(timesOf(world)).toHaveLength(2);
+  expect(timesOf(world)).toEqual(timesOf(world).toSorted((a, b) => a - b));
+});
+
 function publish(world: BatchWorld, id: string): string {
   const client = world.client('publisher');
   let answer = '';

@@ -74,6 +74,8 @@ export class BlockFiles {
   /** The block is closed: brings it and its index to the device. */
   save(block: MessageBlock): void {
     this.unsaved.add(block);
+    // Until it is there its index stays in memory.
+    this.files.indexes.drop(block);
     if (!this.files.isRecovering) this.bringToDevice(block);
   }
 
@@ -210,8 +212,11 @@ export class BlockFiles {
         this.recoverIndex(block, done);
         return;
       }
-      block.index = index;
-      this.files.indexes.keep(block);
+      // Somebody else who needed it may have had to make it anew meanwhile.
+      if (this.isSaved(block)) {
+        block.index = index;
+        this.files.indexes.keep(block);
+      }
       done();
     });
   }

@@ -4,6 +4,7 @@
  */
 import type { JetStreamOptions } from '../../server/config/options.ts';
 import { defaultOptions } from '../../server/config/draft.ts';
+import { ChunkPool } from '../../server/connection/chunk-pool.ts';
 import { Log } from '../../server/io/log.ts';
 import type { SeededRandom } from '../../server/io/simulated/seeded-random.ts';
 import type { SimulatedMachine, SimulatedProcess } from '../../server/io/simulated/simulated-machine.ts';
@@ -66,6 +67,8 @@ export class LoadWorld {
     const options = defaultOptions();
     const jetstream = { ...options.jetstream, isEnabled: true, storeDirectory: FOLDER, ...this.jetstream };
     this.server = new Server(io, log, { ...options, serverName: 'simulated', port: PORT, jetstream }, this.rooms);
+    // The pool that servers of a process share remembers earlier runs, and a seed must not depend on them.
+    Object.assign(this.server.outbound, { pool: new ChunkPool() });
     let isReady = false;
     this.server.start((error) => {
       if (error !== null) throw error;

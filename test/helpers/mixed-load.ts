@@ -160,6 +160,14 @@ export class MixedLoad {
     return Math.min(...this.ledgers.flatMap((each) => [each.acknowledgedCount, each.confirmedCount]));
   }
 
+  /** What was done so far, for people. */
+  get summary(): string {
+    const acknowledged = this.ledgers.reduce((sum, { acknowledgedCount }) => sum + acknowledgedCount, 0);
+    const { keys, generations, confirmedCount } = this;
+    const stored = `${acknowledged} messages stored, ${confirmedCount} confirmed as done`;
+    return `${stored}, ${keys.changed} changes of keys, a stream made again ${generations.deletions} times`;
+  }
+
   // ── what must be so ──────────────────────────────────────────────────────────────────────────────────────────────
 
   restarted(): void {

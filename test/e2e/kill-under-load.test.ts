@@ -1,0 +1,68 @@
+/**
+ * kill -9 of the built binary, again and again, under mixed load: nothing acknowledged is lost, nothing whose
+ * acknowledgement was confirmed comes back, on any kind of stream; nothing of a deleted stream is in the one that was made
+ * again under its name; no id is stored twice; order is kept; removed messages stay removed.
+ *
+ *     life:  start ─► read all streams, compare ─► everybody works, at least so much ─► kill -9 at a random moment
+ *
+ * KILLS in the environment asks for more lives, SEED for those of an earlier run, as far as choices of ours go.
+ */
+import { expect, it, onTestFinished } from 'vitest';
+import { MixedLoad } from '../helpers/mixed-load.ts';
+import { until } from '../helpers/until.ts';
+import { builtPetiole } from './built-binary.ts';
+import { startGateway } from './gateway.ts';
+import { KilledSite } from './killed-site.ts';
+
+const KILLS = Number(process.env['KILLS'] ?? 8);
+const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 32));
+const PROGRESS_MIN = 20;
+const PROGRESS_MS = 60_000;
+const KILL_WITHIN_MS = 400;
+const SETTLE_MS = 1500;
+const MS_PER_KILL = 30_000;
+const FAULTS_SHOWN = 10;
+
+it(
+  `loses nothing and brings nothing back through ${KILLS} kills`,
+  async () => {
+    console.info(`SEED=${SEED} KILLS=${KILLS}`);
+    const gateway = await startGateway({ target: builtPetiole() });
+    const site = new KilledSite(gateway, SEED);
+    onTestFinished(() => site.close());
+    const load = new MixedLoad({
+      publishers: 2,
+      workers: 2,
+      inFlightMax: 16,
+      pauseMsMax: 200,
+      ttlChance: 0.05,
+      ackWaitMs: 1000,
+      keptMessages: 500,
+    });
+    const faults = (): readonly string[] => load.faults.slice(0, FAULTS_SHOWN);
+    let life = await site.life();
+    await site.whenDone((done) => load.setUp(life, done), 'the streams to be made');
+
+    while (site.kills < KILLS) {
+      load.begin(life);
+      const enough = load.progress + PROGRESS_MIN;
+      await until(() => load.progress >= enough || load.faults.length > 0, 'everybody to get on', PROGRESS_MS);
+      await site.kill(KILL_WITHIN_MS);
+      load.restarted();
+      const next = await site.life();
+      await site.whenDone((done) => load.audit(next, false, done), 'the streams to be read');
+      expect(faults()).toEqual([]);
+      life = next;
+    }
+
+    load.begin(life);
+    load.finish(life);
+    await until(() => load.isDone || load.faults.length > 0, 'everything to be worked off', PROGRESS_MS);
+    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    await site.whenDone((done) => load.audit(life, true, done), 'the streams to be read');
+    load.checkAllSeen(life);
+    expect(faults()).toEqual([]);
+    console.info(`${site.kills} kills: ${load.summary}`);
+  },
+  MS_PER_KILL * (KILLS + 2),
+);

@@ -5,7 +5,7 @@
  * missing at the end of the file, or with the file, counts as zeros: they are no record, and whoever looks finds damage.
  */
 
-import { Buffer } from 'node:buffer';
+import type { Buffer } from 'node:buffer';
 import type { Done, IoError } from '../../server/io/io.ts';
 import type { Located } from './block-bytes.ts';
 import { Window } from './block-cache.ts';

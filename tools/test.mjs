@@ -71,10 +71,11 @@ function countOf(report) {
   };
 }
 
-function run([command, ...args]) {
+/** What the caller's environment says goes before `defaults`. */
+function run([command, ...args], defaults = {}) {
   const result = spawnSync(command, args, {
     cwd: root,
-    env: toolEnvironment(),
+    env: { ...defaults, ...toolEnvironment() },
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   if (result.error) throw new Error(`${command} could not be started`, { cause: result.error });

@@ -123,7 +123,8 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
       this.clock.notBefore(lastTime);
       this.windowClock.notBefore(timeMs(lastTime));
     }
-    this.subscribeAll();
+    this.isStarted = true;
+    this.followSubjects();
     this.interest.start();
     this.lifetimes.start();
     this.expireIds();
@@ -134,8 +135,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.config = config;
     if (!config.allowAtomic) this.atomicBatches.clear();
     if (!config.allowBatched) this.fastBatches.clear();
-    this.unsubscribeAll();
-    if (this.isStarted) this.subscribeAll();
+    if (this.isStarted) this.followSubjects();
     this.applyLimits();
     this.interest.setPolicy(config.retention);
   }
@@ -173,12 +173,18 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.republisher = Republisher.of(this.account, this.name, this.config.republish, random);
   }
 
-  private subscribeAll(): void {
-    for (const subject of this.config.subjects) {
+  /** Takes messages under the subjects of the configuration. What stays is left alone, so that links hear of no gap. */
+  private followSubjects(): void {
+    const { subjects } = this.config;
+    const before = this.subscriptions;
+    this.subscriptions = before.filter(({ subject }) => subjects.includes(subject));
+    const kept = new Set(this.subscriptions.map(({ subject }) => subject));
+    for (const subject of subjects.filter((each) => !kept.has(each))) {
       const subscription = new Subscription(this, subject, '', '');
       this.subscriptions.push(subscription);
       this.account.subscribe(subscription);
     }
+    for (const each of before) if (!kept.has(each.subject)) this.account.unsubscribe(each);
   }
 
   private unsubscribeAll(): void {

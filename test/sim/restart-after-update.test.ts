@@ -23,3 +23,25 @@ it('a message is stored once, and delivered once to the changed consumers', () =
   expect(heard.toSorted()).toEqual(['2 A {"stream":"S","seq":1}', '2 A {"stream":"S","seq":2}', 'new s.a hello']);
   expect(world.stream.store.lastSequence).toBe(2);
 });
+
+it('a stream that was changed goes on taking messages under its subjects, old and new', () => {
+  const world = new BatchWorld(2);
+  const client = world.client('client');
+  const heard: string[] = [];
+  client.onMessage = ({ subject, payload }) => heard.push(`${subject} ${payload.toString()}`);
+  client.subscribe('1', 'A.>');
+  const publish = (...subjects: string[]): void => {
+    for (const subject of subjects) client.send(`PUB ${subject} A.${subject} 5\r\nhello\r\n`);
+    world.world.scheduler.runFor(1000);
+  };
+  const update = (...subjects: string[]): void => {
+    world.request('STREAM.UPDATE.S', JSON.stringify({ name: 'S', subjects, allow_atomic: true }));
+  };
+  update('s.>', 't.>');
+  publish('s.a', 't.a');
+  update('t.>', 'u');
+  publish('s.a', 't.a', 'u');
+  const stored = ['s.a', 't.a', 't.a', 'u'].map((each, i) => `A.${each} {"stream":"S","seq":${i + 1}}`);
+  expect(heard.filter((each) => each.includes('seq')).toSorted()).toEqual(stored.toSorted());
+  expect(world.stream.store.lastSequence).toBe(4);
+});

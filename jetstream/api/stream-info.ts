@@ -6,13 +6,8 @@ import { readState } from '../store/store-state.ts';
 import type { StoreState } from '../store/store.ts';
 import { streamConfigJson } from '../stream/stream-config.ts';
 import { encodeTime, millisecondsText, nowText, ZERO_TIME_TEXT } from './api-time.ts';
+import type { StateDetails } from './state-details.ts';
 import type { StreamEntry } from './stream-entry.ts';
-
-export interface StateDetails {
-  /** Sequences removed between first and last. */
-  readonly deleted?: readonly number[] | undefined;
-  readonly subjects?: Readonly<Record<string, number>> | undefined;
-}
 
 /** `list`: without what the server adds to the metadata, as lists show it. */
 export type ConfigForm = 'full' | 'list';
@@ -21,7 +16,7 @@ export type ConfigForm = 'full' | 'list';
 export function streamInfo(
   entry: StreamEntry,
   form: ConfigForm,
-  details: StateDetails,
+  details: Pick<StateDetails, 'subjects' | 'deleted'>,
   done: (info: Record<string, unknown>) => void,
 ): void {
   const { stream, consumers } = entry;
@@ -38,7 +33,7 @@ export function streamInfo(
   });
 }
 
-function stateJson(state: StoreState, consumers: number, details: StateDetails): object {
+function stateJson(state: StoreState, consumers: number, details: Pick<StateDetails, 'subjects' | 'deleted'>): object {
   const isUntouched = state.lastTime === null && state.firstSequence === 1;
   return {
     messages: state.messages,

@@ -1,6 +1,6 @@
 /** `STREAM.CREATE`, `UPDATE`, `INFO`, `NAMES`, `LIST`, `DELETE` and `PURGE`. */
 
-import { isSubsetMatch, subjectsCollide } from '../../server/subject/subject.ts';
+import { subjectsCollide } from '../../server/subject/subject.ts';
 import { SubjectCollisions } from '../../server/subject/subject-collisions.ts';
 import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import {
@@ -11,14 +11,15 @@ import {
 } from '../stream/stream-config-rules.ts';
 import { updateStreamConfig } from '../stream/stream-config-update.ts';
 import { decodeStreamRequest, sameStreamConfig, type StreamConfig } from '../stream/stream-config.ts';
-import type { Stream } from '../stream/stream.ts';
 import { checkStreamCount, checkStreamRoom } from './account-limits.ts';
 import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
+import { runPaced } from './paced-work.ts';
 import { purgeStream } from './purge.ts';
 import { infoBody, isEmptyBody, listBody, namesBody, purgeBody, readOptions } from './request-bodies.ts';
 import type { StreamEntry } from './stream-entry.ts';
+import { SUBJECTS_LIMIT, stateDetails } from './state-details.ts';
 import { streamInfo } from './stream-info.ts';
 
 const CREATE = 'stream_create_response';
@@ -33,7 +34,6 @@ const NAMES_LIMIT = 1024;
 const LIST_LIMIT = 256;
 /** So many streams are described in one turn. */
 const LIST_PER_TURN = 64;
-const SUBJECTS_LIMIT = 100_000;
 const TOO_LARGE = 'stream configuration too large';
 const NO_PAGE = { total: 0, offset: 0, limit: 0 };
 
@@ -161,49 +161,18 @@ const describeStream: ApiHandler = (context, request) => {
   }
   const entry = streamOf(context, request, request.tokens[NAME], INFO, NO_PAGE);
   if (entry === null) return;
-  const { subjectsFilter, deletedDetails, paged } = body;
-  const matching = subjectsFilter === '' ? null : subjectCounts(entry.stream, subjectsFilter);
-  const page = matching?.slice(paged.offset, paged.offset + SUBJECTS_LIMIT);
-  const deleted = deletedDetails ? deletedSequences(entry.stream) : [];
-  const details = {
-    subjects: page === undefined || page.length === 0 ? undefined : Object.fromEntries(page),
-    deleted: deleted.length > 0 ? deleted : undefined,
-  };
-  streamInfo(entry, 'full', details, (info) => {
-    const { ts, ...rest } = info;
-    const limits =
-      matching === null || matching.length === 0
-        ? NO_PAGE
-        : { total: matching.length, offset: paged.offset, limit: SUBJECTS_LIMIT };
-    request.respond(INFO, { ...limits, ...rest, cluster: { leader: context.jetstream.serverName }, ts });
+  const { store } = entry.stream;
+  const { offset } = body.paged;
+  const isOver = (): boolean => false;
+  runPaced(context.jetstream.io, store, stateDetails(store, { ...body, offset }), isOver, (details) => {
+    streamInfo(entry, 'full', details, (info) => {
+      const { ts, ...rest } = info;
+      const { total } = details;
+      const limits = total === 0 ? NO_PAGE : { total, offset, limit: SUBJECTS_LIMIT };
+      request.respond(INFO, { ...limits, ...rest, cluster: { leader: context.jetstream.serverName }, ts });
+    });
   });
 };
-
-/** The subjects that match, with their numbers of messages, in alphabetical order. */
-function subjectCounts(stream: Stream, filter: string): (readonly [string, number])[] {
-  const { subjects } = stream.store;
-  const found: (readonly [string, number])[] = [];
-  for (let number = 0; number < subjects.size; number++) {
-    const count = subjects.count(number);
-    if (count === 0) continue;
-    const text = subjects.text(number);
-    if (isSubsetMatch(text, filter)) found.push([text, count]);
-  }
-  return found.sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function deletedSequences(stream: Stream): number[] {
-  const { store } = stream;
-  const deleted: number[] = [];
-  let expected = store.firstSequence;
-  while (expected <= store.lastSequence && store.messages > 0) {
-    const next = store.next(expected, null);
-    const end = next > 0 ? next : store.lastSequence + 1;
-    for (; expected < end; expected++) deleted.push(expected);
-    expected = end + 1;
-  }
-  return deleted;
-}
 
 /** The account's streams in the order of their names, those that have messages under a subject that `filter` allows. */
 function selectedStreams(context: ApiContext, filter: string): StreamEntry[] {

@@ -18,7 +18,7 @@ import { type Answer, jsonResponse, type MonitorContext, overfullResponse } from
 import { IndentedJson } from './indented-json.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
-import { sortSliced } from './sliced-sort.ts';
+import { sortSliced } from '../io/sliced-sort.ts';
 import { momentText } from './time-text.ts';
 
 /** Connections looked at between two yields. */

@@ -78,9 +78,33 @@ function invalidCharacter(text: string, { at, context }: ScanProblem): string {
   return bytesOfText(`invalid character '${quoted}' ${context}`);
 }
 
+/** A part of a value that is too long to be encoded at once: its JSON text, put together from what `encode` gave. */
+export class EncodedJson {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** Stands for an `EncodedJson` in the text: no string of bytes has this character. */
+const PLACE = '\ue000';
+
 /** The JSON text of a value, with a bigint as the number it is, and escaped as Go escapes it for HTML. */
 export function encode(value: object): string {
-  const text = JSON.stringify(value, numbersWhole);
+  const parts: EncodedJson[] = [];
+  const text = JSON.stringify(value, (_key, each: unknown) => {
+    if (typeof each === 'bigint') return V8Json.rawJSON(each.toString());
+    if (!(each instanceof EncodedJson)) return each;
+    parts.push(each);
+    return PLACE;
+  });
+  if (parts.length === 0) return escapedText(text);
+  const between = text.split(`"${PLACE}"`).map(escapedText);
+  return between.map((each, at) => each + (parts[at]?.text ?? '')).join('');
+}
+
+function escapedText(text: string): string {
   const escaped = text.replaceAll(/[<>&]|\u00e2\u0080[\u00a8\u00a9]/g, (found) => HTML_ESCAPES[found] as string);
   const isFine = !/[\u0080-\u00ff]/.test(escaped) || isUtf8(Buffer.from(escaped, 'latin1'));
   return isFine ? escaped : replaceMalformed(escaped);
@@ -88,10 +112,6 @@ export function encode(value: object): string {
 
 /** V8 has `rawJSON`; its types come with a later edition of the standard library. */
 const V8Json = JSON as typeof JSON & { rawJSON(text: string): object };
-
-function numbersWhole(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? V8Json.rawJSON(value.toString()) : value;
-}
 
 const HTML_ESCAPES: Readonly<Record<string, string>> = {
   '<': String.raw`\u003c`,

@@ -1,6 +1,6 @@
 /** The sort that lets others run in between. */
 import { expect, it } from 'vitest';
-import { sortSliced } from '../../server/monitor/sliced-sort.ts';
+import { sortSliced } from '../../server/io/sliced-sort.ts';
 
 interface Item {
   readonly key: number;

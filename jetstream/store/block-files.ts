@@ -262,14 +262,14 @@ export class BlockFiles {
 
   // ── damage ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Looks for a damaged record in the log and puts it back; tells whether it was there. */
-  heal(block: MessageBlock, sequence: number, done: (isHealed: boolean) => void): void {
-    this.files.findRecords(this.stream, new Set([sequence]), (found) => {
+  /** Looks for a damaged record in the log and puts it back; tells whether it was there, `null` when that is not known. */
+  heal(block: MessageBlock, sequence: number, done: (isHealed: boolean | null) => void): void {
+    this.files.findRecords(this.stream, new Set([sequence]), (found, isWhole) => {
       const record = found.get(sequence);
       const offset = block.index?.offset(sequence);
       const isHealed = record !== undefined && offset !== undefined && record.length <= block.recordBytes(sequence);
       if (isHealed) (block.bytes as FileBlockBytes).heal(offset, record);
-      done(isHealed);
+      done(isHealed || isWhole ? isHealed : null);
     });
   }
 

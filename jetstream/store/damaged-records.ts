@@ -1,10 +1,20 @@
 /**
  * Messages whose record was found damaged when it was read. Each is looked for in the log and put back; one that is not
  * there any more is lost.
+ *
+ *     damaged ─► log ─found─► put back
+ *        ▲        ├─all of it was read─► lost
+ *        │        └─part of it was not─► rest ─► log … ATTEMPTS times, then lost
+ *        └─ whoever waits reads again
+ *
+ * A disk that fails to read once may well read the next time, and what is called lost is never looked for again.
  */
 
 import type { BlockFiles } from './block-files.ts';
 import type { MessageBlock } from './message-block.ts';
+
+const ATTEMPTS = 8;
+const REST_MS = 250;
 
 export class DamagedRecords {
   private readonly blockFiles: BlockFiles;
@@ -21,12 +31,7 @@ export class DamagedRecords {
   found(block: MessageBlock, sequence: number): void {
     if (this.searches.has(sequence)) return;
     this.searches.set(sequence, []);
-    this.blockFiles.heal(block, sequence, (isHealed) => {
-      const waiting = this.searches.get(sequence) ?? [];
-      this.searches.delete(sequence);
-      if (!isHealed) this.onLost(sequence);
-      for (const done of waiting) done();
-    });
+    this.search(block, sequence, ATTEMPTS);
   }
 
   /** Calls back when it is known what became of the message; false when nobody looks for it. */
@@ -34,5 +39,20 @@ export class DamagedRecords {
     const waiting = this.searches.get(sequence);
     waiting?.push(done);
     return waiting !== undefined;
+  }
+
+  private search(block: MessageBlock, sequence: number, attempts: number): void {
+    const { files } = this.blockFiles;
+    this.blockFiles.heal(block, sequence, (isHealed) => {
+      if (isHealed === null && files.isClosing) return;
+      if (isHealed === null && attempts > 1) {
+        files.timers.after(REST_MS, () => this.search(block, sequence, attempts - 1));
+        return;
+      }
+      const waiting = this.searches.get(sequence) ?? [];
+      this.searches.delete(sequence);
+      if (isHealed !== true) this.onLost(sequence);
+      for (const done of waiting) done();
+    });
   }
 }

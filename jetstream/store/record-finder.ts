@@ -10,6 +10,7 @@ import type { CommitLog } from './commit-log.ts';
 import { holdsRecord } from './frame.ts';
 import { get48 } from './integers.ts';
 import { type FrameVisitor, type ReadLog, readFrames } from './log-reader.ts';
+import type { FindRecords } from './store-files.ts';
 
 /** Where in a record its sequence stands. */
 const SEQUENCE_AT = 12;
@@ -23,8 +24,8 @@ export class RecordFinder {
     this.log = log;
   }
 
-  /** Calls back with copies of those of the stream's records that are in the log, by sequence. */
-  find(stream: number, sequences: ReadonlySet<number>, done: (found: ReadonlyMap<number, Buffer>) => void): void {
+  /** Copies of those of the stream's records that are in the log, by sequence, and whether all of it could be read. */
+  readonly find: FindRecords = (stream, sequences, done) => {
     const { segments, durableLsn } = this.log;
     const found = new Map<number, Buffer>();
     const visitor: FrameVisitor = {
@@ -43,6 +44,9 @@ export class RecordFinder {
       movedAside: [],
       lastBatchLsn: 0,
     };
-    runSliced(this.io, readFrames(view, visitor, durableLsn, true), () => this.io.timers.afterTurn(() => done(found)));
-  }
+    runSliced(this.io, readFrames(view, visitor, durableLsn, true), () => {
+      const isWhole = view.damagedBytes === 0 && view.nextLsn >= durableLsn;
+      this.io.timers.afterTurn(() => done(found, isWhole));
+    });
+  };
 }

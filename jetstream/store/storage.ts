@@ -243,7 +243,7 @@ export class Storage implements LogParticipant {
     files.onWritten = () => commitLog.reviewIntake();
     files.onWriteFailed = () => io.timers.afterTurn(() => this.makeRoom());
     const finder = new RecordFinder(io, commitLog);
-    files.findRecords = (asset, sequences, done) => finder.find(asset, sequences, done);
+    files.findRecords = finder.find;
     catalog.reserveBelow(this.catalogFiles.numbersBelow());
     this.rounds = new CheckpointRounds(this, io, this.catalogFiles, this.assets);
     commitLog.onDurable = () => this.rounds?.consider();

@@ -27,11 +27,14 @@ export interface OpenFile {
 type Opened = (error: IoError | null, file: FileHandle | null) => void;
 type Read = (error: IoError | null, bytes: Buffer | null) => void;
 
-/** Finds records in the commit log; calls back with copies of those that are there, by sequence. */
+/**
+ * Finds records in the commit log; calls back with copies of those that are there, by sequence, and whether the log could
+ * be read to its end.
+ */
 export type FindRecords = (
   asset: number,
   sequences: ReadonlySet<number>,
-  done: (found: ReadonlyMap<number, Buffer>) => void,
+  done: (found: ReadonlyMap<number, Buffer>, isWhole: boolean) => void,
 ) => void;
 
 export class StoreFiles {
@@ -63,7 +66,7 @@ export class StoreFiles {
   /** Called when a piece of a block could not be written. */
   onWriteFailed: () => void = () => undefined;
   /** Where records that are damaged in their block may still be found. */
-  findRecords: FindRecords = (_asset, _sequences, done) => done(new Map());
+  findRecords: FindRecords = (_asset, _sequences, done) => done(new Map(), true);
 
   private readonly failing = new Map<object, IoError>();
   /** Blocks with an open file, the one opened longest ago first. */

@@ -14,6 +14,7 @@ import type { ServerOptions } from './config/options.ts';
 import type { ConfigSources } from './config/sources.ts';
 import { diskSources } from './config/sources.ts';
 import { hostPort } from './connection/listen-failure.ts';
+import type { RunningServer, StartServerOptions } from './embedding.ts';
 import type { Io } from './io/io.ts';
 import { Log } from './io/log.ts';
 import { realIo } from './io/real-io.ts';
@@ -21,32 +22,6 @@ import { loadRooms } from './rooms.ts';
 import { Server } from './server.ts';
 
 const CONFIG_NAME = 'startServer.conf';
-
-export interface StartServerOptions {
-  /** Default: 127.0.0.1. */
-  readonly host?: string;
-  /** 0, the default, takes any free port. */
-  readonly port?: number;
-  /** Where monitoring listens, 0 for any free port; no monitoring without it. */
-  readonly monitorPort?: number;
-  /** `true` stores in a temporary folder that goes with the server, a path stores there and stays. Default: none. */
-  readonly jetstream?: boolean | string;
-  /** Configuration in the language of the config file. What is given above wins over it. */
-  readonly config?: string;
-  /** Receives the log, a line at a time with its line end. Default: nobody. */
-  readonly log?: (line: string) => void;
-}
-
-export interface RunningServer {
-  readonly host: string;
-  readonly port: number;
-  /** `nats://127.0.0.1:4222` */
-  readonly url: string;
-  /** `http://127.0.0.1:8222`; `null` without monitoring. */
-  readonly monitorUrl: string | null;
-  /** Ends connections after what was queued for them, brings everything stored to the disk, and frees the ports. */
-  close(): Promise<void>;
-}
 
 /**
  * Starts a server; the promise is kept when clients can connect. Fails with an `Error` that says what is wrong with the

@@ -1,10 +1,15 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
-import { expect, onTestFinished, test } from 'vitest';
-import { type RunningServer, startServer, type StartServerOptions } from '../../server/index.ts';
+import { expect, expectTypeOf, onTestFinished, test } from 'vitest';
+import { type RunningServer, startServer, type StartServerOptions } from '../../server/entry.mjs';
+import type { startServer as implemented } from '../../server/index.ts';
 import { temporaryDirectory } from '../helpers/temporary-directory.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
 
 async function start(options?: StartServerOptions): Promise<RunningServer> {
   const server = await startServer(options);
@@ -84,4 +89,24 @@ test('closing twice is closing once', async () => {
   const server = await startServer();
   await Promise.all([server.close(), server.close()]);
   await expect(connect({ servers: server.url, reconnect: false })).rejects.toThrow('connection refused');
+});
+
+test('a strict TypeScript program needs no settings for the types', () => {
+  const folder = temporaryDirectory();
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(ROOT, join(folder, 'node_modules/petiole'));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(
+    join(folder, 'program.ts'),
+    `import { startServer, type RunningServer } from 'petiole';
+     const server: RunningServer = await startServer({ port: 0 });
+     // @ts-expect-error a port is a number
+     await startServer({ port: '4222' });
+     await server.close();`,
+  );
+  const flags = ['--noEmit', '--strict', '--module', 'nodenext', '--target', 'es2022', '--types', '', 'program.ts'];
+  const compiled = spawnSync(join(ROOT, 'node_modules/.bin/tsc'), flags, { cwd: folder, encoding: 'utf8' });
+  expect({ status: compiled.status, stdout: compiled.stdout }).toEqual({ status: 0, stdout: '' });
+  // What is declared by hand is what is there.
+  expectTypeOf(startServer).toEqualTypeOf<typeof implemented>();
 });

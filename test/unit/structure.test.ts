@@ -22,6 +22,7 @@ const recordCodec: readonly string[] = ['frame', 'record', 'integers', 'crc32'].
 const rows: readonly Row[] = [
   { rooms: ['server/entry.mjs', 'server/main.ts'] },
   { rooms: ['server/index.ts'] },
+  { rooms: ['server/embedding.ts'] },
   { rooms: ['server/server.ts'] },
   { rooms: ['server/rooms.ts'] },
   { rooms: ['server/jetstream-start.ts'] },

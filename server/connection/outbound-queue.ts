@@ -13,8 +13,9 @@
  * there can be many.
  *
  * Back-pressure. Above HOLD_ABOVE_BYTES a queue that drains holds the producers that feed it: they are not read until
- * it is below HOLD_BELOW_BYTES. A queue drains when its socket took DRAIN_BYTES in the last 50 ms; one that does not
- * holds nobody and is its owner's concern (stall, then close at max_pending).
+ * it is below HOLD_BELOW_BYTES, and then go on a few at a time, lest all of them fill it in one turn. A queue drains when
+ * its socket took DRAIN_BYTES in the last 200 ms, in which a busy machine may leave a reader alone for a while; one that
+ * does not holds nobody and is its owner's concern (stall, then close at max_pending).
  */
 
 import { Buffer } from 'node:buffer';
@@ -29,8 +30,10 @@ const SIZE_CLASS_MAX = CHUNK_SIZES.length - 1;
 
 const HOLD_ABOVE_BYTES = 1024 * 1024;
 const HOLD_BELOW_BYTES = 512 * 1024;
-const DRAIN_BYTES = 512 * 1024;
-const DRAIN_WINDOW_MS = 25;
+const DRAIN_BYTES = 2 * 1024 * 1024;
+const DRAIN_WINDOW_MS = 100;
+/** So many producers go on in one turn. */
+const RELEASED_PER_TURN = 16;
 /** Part of max_pending above which the producers of a receiver that does not drain are stalled. */
 const NEARLY_FULL = 0.75;
 
@@ -69,6 +72,7 @@ export class OutboundQueue {
   private stopped = false;
   private isSending = false;
   private held: Producer[] | null = null;
+  private isReleasing = false;
 
   /** A write is in flight. */
   private isWriting: boolean;
@@ -141,7 +145,7 @@ export class OutboundQueue {
     this.isWriting = false;
     this.firstInFlight = null;
     if (chunks !== null) this.noteDrained(this.giveBack(chunks));
-    if (this.held !== null && this.pendingBytes < HOLD_BELOW_BYTES) this.releaseHeld();
+    if (this.held !== null) this.releaseSome();
     if (this.isSending) return;
     this.owner.writeDone();
     if (this.firstSealed !== null) this.send();
@@ -174,7 +178,7 @@ export class OutboundQueue {
     if (this.held === null) {
       this.held = [];
       this.owner.holdsBegan();
-    } else if (this.held.includes(producer)) return;
+    } else if (this.held.at(-1) === producer || this.held.includes(producer)) return;
     this.held.push(producer);
     producer.holdCount++;
   }
@@ -209,14 +213,27 @@ export class OutboundQueue {
     return this.held !== null;
   }
 
+  /** Lets those go on that were held first, and more in the next turn, as long as not much waits. */
+  private releaseSome(): void {
+    if (this.held === null || this.pendingBytes >= HOLD_BELOW_BYTES) return;
+    if (this.held.length <= RELEASED_PER_TURN) {
+      this.releaseHeld();
+      return;
+    }
+    for (const producer of this.held.splice(0, RELEASED_PER_TURN)) release(producer);
+    if (this.isReleasing) return;
+    this.isReleasing = true;
+    this.outbound.io.timers.afterTurn(() => {
+      this.isReleasing = false;
+      this.releaseSome();
+    });
+  }
+
   private releaseHeld(): void {
     const { held } = this;
     if (held === null) return;
     this.held = null;
-    for (const producer of held) {
-      producer.holdCount--;
-      if (producer.holdCount === 0) producer.resumeReading();
-    }
+    for (const producer of held) release(producer);
   }
 
   private open(sizeClass: number): void {
@@ -307,4 +324,9 @@ export class OutboundQueue {
     this.drainedNow = 0;
     this.drainWindowStartMs = now;
   }
+}
+
+function release(producer: Producer): void {
+  producer.holdCount--;
+  if (producer.holdCount === 0) producer.resumeReading();
 }

@@ -4,6 +4,7 @@ import { ChunkPool } from '../../server/connection/chunk-pool.ts';
 import { OutboundQueue, type QueueOwner } from '../../server/connection/outbound-queue.ts';
 import { Outbound } from '../../server/connection/outbound.ts';
 import type { Io, Socket } from '../../server/io/io.ts';
+import type { Producer } from '../../server/ports.ts';
 import { patterned } from './network-recorder.ts';
 
 const TOGETHER = 8;
@@ -187,5 +188,26 @@ describe('the outbound queue', () => {
     expect(owner.events.filter((each) => each === 'exceeded')).toHaveLength(1);
     fixture.queue.discard();
     expect(fixture.left).toEqual([0, 0]);
+  });
+
+  it('lets the producers that it held go on a few at a time, the first ones first, while little waits', () => {
+    const { queue, turn } = new Fixture();
+    const resumed: number[] = [];
+    const held = Array.from({ length: 40 }, (_, i): Producer => {
+      return { holdCount: 0, resumeReading: () => resumed.push(i), stall: () => undefined };
+    });
+    for (const producer of held) {
+      queue.hold(producer);
+      queue.hold(producer);
+    }
+    const counts: number[] = [];
+    queue.written();
+    for (let turns = 0; turns < 4; turns++) {
+      counts.push(resumed.length);
+      turn.end();
+    }
+    expect(counts).toEqual([16, 32, 40, 40]);
+    expect(resumed).toEqual(held.map((_, i) => i));
+    expect(held.every(({ holdCount }) => holdCount === 0)).toBe(true);
   });
 });

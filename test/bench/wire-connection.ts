@@ -8,10 +8,15 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 
 const LINE_END = Buffer.from('\r\n');
-const REQUEST_MS_MAX = 10_000;
+const REQUEST_MS_MAX = 60_000;
 /** Where requests of this connection hear their answers; nothing else is in flight meanwhile. */
 const INBOX = '_INBOX.bench';
 const INBOX_SID = 'inbox';
+
+/** What the API answers, as far as somebody here looks at it. */
+export interface ApiAnswer {
+  readonly state?: { readonly messages: number; readonly last_seq: number };
+}
 
 export class WireConnection {
   /** Called with each message: its headers, if it has any, and its payload. */
@@ -86,15 +91,16 @@ export class WireConnection {
   }
 
   /** Asks the JetStream API and waits for the answer. Fails if that is an error. */
-  async request(subject: string, body: unknown): Promise<void> {
+  async request(subject: string, body: unknown): Promise<ApiAnswer> {
     const text = JSON.stringify(body);
     let answer = '';
     const answered = this.receive(1, REQUEST_MS_MAX, (payload) => (answer = payload.toString()));
     this.send(`SUB ${INBOX} ${INBOX_SID}\r\nUNSUB ${INBOX_SID} 1\r\n`);
     this.send(`PUB ${subject} ${INBOX} ${text.length}\r\n${text}\r\n`);
     await answered;
-    const { error } = JSON.parse(answer) as { error?: { description: string } };
-    if (error !== undefined) throw new Error(`${subject}: ${error.description}`);
+    const parsed = JSON.parse(answer) as ApiAnswer & { error?: { description: string } };
+    if (parsed.error !== undefined) throw new Error(`${subject}: ${parsed.error.description}`);
+    return parsed;
   }
 
   close(): void {

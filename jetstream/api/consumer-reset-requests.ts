@@ -9,6 +9,7 @@ import { field, GoStruct } from '../../server/protocol/go-json-struct.ts';
 import type { Consumer } from '../consumer/consumer.ts';
 import { startingSequence } from '../consumer/starting-sequence.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
+import { STARTING_SEQUENCE_MAX } from '../store/store.ts';
 import type { ApiEntry, ApiHandler } from './api-handler.ts';
 import { consumerInfo } from './stream-info.ts';
 
@@ -58,7 +59,8 @@ function checkReset(consumer: Consumer, sequence: number, done: (refusal: ApiErr
   const { deliverPolicy, optStartSeq } = consumer.config;
   const refuseBelow = (start: number, what: string): void =>
     done(sequence < start ? ApiErrors.consumerInvalidReset(`below start ${what}`) : null);
-  if (sequence === 0 || deliverPolicy === 'all') done(null);
+  if (sequence > STARTING_SEQUENCE_MAX) done(ApiErrors.consumerInvalidReset('seq not supported by petiole yet'));
+  else if (sequence === 0 || deliverPolicy === 'all') done(null);
   else if (deliverPolicy === 'by_start_sequence') refuseBelow(optStartSeq, 'seq');
   else if (deliverPolicy === 'by_start_time') {
     const { store, host } = consumer.stream;

@@ -7,7 +7,8 @@
 
 import { isSubsetMatch } from '../../server/subject/subject.ts';
 import { filtersOf, SubjectFilter } from '../consumer/subject-filter.ts';
-import { type MessageStore, NONE } from '../store/store.ts';
+import { type ApiError, ApiErrors } from '../errors.ts';
+import { type MessageStore, NONE, STARTING_SEQUENCE_MAX } from '../store/store.ts';
 import { countMatching, filterFor, nextMatching } from './message-search.ts';
 import { type Paced, runPaced } from './paced-work.ts';
 import type { PurgeBody } from './request-bodies.ts';
@@ -15,14 +16,24 @@ import type { StreamEntry } from './stream-entry.ts';
 
 const PER_STEP = 100;
 
+/** Why the stream can't go on where the request makes it begin; `null`: it can. */
+export function purgeRefusal({ sequence, filter, keep }: PurgeBody): ApiError | null {
+  if (sequence <= STARTING_SEQUENCE_MAX || !isOfAll(filter, keep)) return null;
+  return ApiErrors.streamPurgeFailed('seq not supported by petiole yet');
+}
+
 /** Calls back with the number of messages removed, when their removal is durable. */
 export function purgeStream(entry: StreamEntry, body: PurgeBody, done: (purged: number) => void): void {
   const { filter, sequence, keep } = body;
-  const isAll = filter === '' || filter === '>';
   // Nothing is below the first sequence, whatever else is said.
   if (sequence === 1) done(0);
-  else if (isAll && keep === 0) purgeBelow(entry, sequence, done);
+  else if (isOfAll(filter, keep)) purgeBelow(entry, sequence, done);
   else removeAndSettle(entry, body, done);
+}
+
+/** Whether all messages go, or all below a sequence, at which the stream then begins. */
+function isOfAll(filter: string, keep: number): boolean {
+  return keep === 0 && (filter === '' || filter === '>');
 }
 
 function removeAndSettle({ stream, consumers }: StreamEntry, body: PurgeBody, done: (purged: number) => void): void {

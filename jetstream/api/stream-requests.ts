@@ -16,7 +16,7 @@ import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
 import { runPaced } from './paced-work.ts';
-import { purgeStream } from './purge.ts';
+import { purgeRefusal, purgeStream } from './purge.ts';
 import { infoBody, isEmptyBody, listBody, namesBody, purgeBody, readOptions } from './request-bodies.ts';
 import type { StreamEntry } from './stream-entry.ts';
 import { SUBJECTS_LIMIT, stateDetails } from './state-details.ts';
@@ -238,7 +238,11 @@ const purge: ApiHandler = (context, request) => {
   else if (entry === undefined) refuse(ApiErrors.streamNotFound);
   else if (entry.stream.config.sealed) refuse(ApiErrors.streamSealed);
   else if (entry.stream.config.denyPurge) refuse(ApiErrors.streamPurgeFailed('stream purge not permitted'));
-  else purgeStream(entry, body, (purged) => request.respond(PURGE, { success: true, purged }));
+  else {
+    const refusal = purgeRefusal(body);
+    if (refusal !== null) refuse(refusal);
+    else purgeStream(entry, body, (purged) => request.respond(PURGE, { success: true, purged }));
+  }
 };
 
 export const streamHandlers: readonly ApiEntry[] = [

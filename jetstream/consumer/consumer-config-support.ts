@@ -4,6 +4,7 @@
  */
 
 import { type ApiError, ApiErrors } from '../errors.ts';
+import { STARTING_SEQUENCE_MAX } from '../store/store.ts';
 import { consumerConfigType, type ConsumerConfig } from './consumer-config-fields.ts';
 
 /** `whole`: any value; `not yet`: none but the empty one; else which. */
@@ -14,7 +15,7 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   name: 'whole',
   description: 'whole',
   deliver_policy: 'whole',
-  opt_start_seq: ({ optStartSeq }) => Number.isFinite(optStartSeq),
+  opt_start_seq: ({ optStartSeq }) => optStartSeq <= STARTING_SEQUENCE_MAX,
   opt_start_time: 'whole',
   ack_policy: ({ ackPolicy }) => ackPolicy !== 'flow_control',
   ack_wait: 'whole',

@@ -45,6 +45,12 @@ export type ReadOutcome = 'found' | 'missing' | 'loading';
 export const NONE = 0;
 export const LOADING = -1;
 
+/**
+ * The highest sequence that anybody may make a stream or consumer begin at. Records have 48 bits for a sequence: what is
+ * left above this outlasts any disk.
+ */
+export const STARTING_SEQUENCE_MAX: number = 2 ** 47;
+
 export interface StoreListener {
   /** The messages with these sequences became visible. */
   stored(fromSequence: number, toSequence: number): void;

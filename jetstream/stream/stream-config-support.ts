@@ -4,6 +4,7 @@
  */
 
 import { type ApiError, ApiErrors } from '../errors.ts';
+import { STARTING_SEQUENCE_MAX } from '../store/store.ts';
 import { streamConfigType, type StreamConfig } from './stream-config-fields.ts';
 
 /** `whole`: any value; `not yet`: none but the empty one; else which. */
@@ -29,7 +30,7 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   mirror: 'not yet',
   sources: 'not yet',
   compression: 'not yet',
-  first_seq: ({ firstSeq }) => Number.isFinite(firstSeq),
+  first_seq: ({ firstSeq }) => firstSeq <= STARTING_SEQUENCE_MAX,
   subject_transform: 'whole',
   republish: 'whole',
   allow_direct: 'whole',

@@ -620,7 +620,7 @@ describeTalks('messages', [
      hear 1
      consumer D {"deliver_policy":"by_start_sequence","opt_start_seq":8}
      info D
-     consumer E {"deliver_policy":"by_start_sequence","opt_start_seq":4503599627370496}
+     consumer E {"deliver_policy":"by_start_sequence","opt_start_seq":140737488355328}
      info E`,
   ],
   [

@@ -18,6 +18,7 @@
 import { Buffer } from 'node:buffer';
 import type { Done, IoError } from '../../server/io/io.ts';
 import { enlarged } from '../store/buffers.ts';
+import type { Captured } from '../store/captured.ts';
 import { Coverage } from '../store/coverage.ts';
 import { FrameKind } from '../store/frame.ts';
 import { get32, get48, put32, put48 } from '../store/integers.ts';
@@ -25,6 +26,7 @@ import type { LoggedAsset } from '../store/logged-asset.ts';
 import { StateFile } from '../store/state-file.ts';
 import type { Storage } from '../store/storage.ts';
 import type { ConsumerState } from './consumer-state.ts';
+import { type PendingSnapshot, ROW_BYTES } from './pending-snapshot.ts';
 import type { PendingTable } from './pending-table.ts';
 
 const DELIVERED = 1;
@@ -39,7 +41,6 @@ const OPERATION_BYTES_MAX = 17;
 /** Operations beyond this leave in a frame of their own. */
 const FRAME_BYTES_MAX = 64 * 1024;
 const HEAD_BYTES = 38;
-const ROW_BYTES = 22;
 const EMPTY = Buffer.alloc(0);
 
 export class ConsumerLog implements LoggedAsset {
@@ -230,19 +231,29 @@ export class ConsumerLog implements LoggedAsset {
     // Operations of this turn that are not in the log yet are in the state: they go to the log first.
     this.append();
     const { log } = this.storage;
-    const image = encodeState(this.state);
     if (this.isAbandoned) {
       done(abandonedError());
       return;
     }
+    const { state } = this;
+    const captured = captureState(state);
+    const finish: Done = (error) => {
+      state.pending.release();
+      state.exhausted.release();
+      done(error);
+    };
     // The state may be written only once what it reflects is durable.
     const lsn = Math.max(this.lastLsn, log.durableLsn);
-    this.checkpointing = { lsn: this.lastLsn, write: () => this.writeState(lsn, image, done), done };
+    this.checkpointing = {
+      lsn: this.lastLsn,
+      write: () => this.writeState(lsn, captured, finish),
+      done: finish,
+    };
     this.durable(log.durableLsn);
   }
 
-  private writeState(lsn: number, image: Buffer, done: Done): void {
-    this.file.write(lsn, image, (error) => {
+  private writeState(lsn: number, captured: Captured, done: Done): void {
+    this.file.write(lsn, captured, (error) => {
       if (error === null) this.coverage.checkpointed(lsn, this.lastLsn);
       done(error);
     });
@@ -265,30 +276,26 @@ function abandonedError(): IoError {
   return Object.assign(new Error('the log was closed while it failed'), { code: 'ECANCELED' });
 }
 
-function encodeState(state: ConsumerState): Buffer {
-  const { pending, exhausted, ackFloor } = state;
-  const out = Buffer.alloc(HEAD_BYTES + (pending.size + exhausted.size) * ROW_BYTES);
-  put48(out, 0, state.nextStream);
-  put48(out, 6, state.nextConsumer);
-  put48(out, 12, Math.max(0, ackFloor.stream));
-  put48(out, 18, ackFloor.consumer);
-  put48(out, 24, Math.max(0, state.deliveredStream));
-  put32(out, 30, pending.size);
-  put32(out, 34, exhausted.size);
-  encodeRows(exhausted, out, encodeRows(pending, out, HEAD_BYTES));
-  return out;
+function captureState(state: ConsumerState): Captured {
+  const { ackFloor } = state;
+  const pending = state.pending.capture();
+  const exhausted = state.exhausted.capture();
+  const head = Buffer.alloc(HEAD_BYTES);
+  put48(head, 0, state.nextStream);
+  put48(head, 6, state.nextConsumer);
+  put48(head, 12, Math.max(0, ackFloor.stream));
+  put48(head, 18, ackFloor.consumer);
+  put48(head, 24, Math.max(0, state.deliveredStream));
+  put32(head, 30, pending.size);
+  put32(head, 34, exhausted.size);
+  const bytes = HEAD_BYTES + (pending.size + exhausted.size) * ROW_BYTES;
+  return { bytes, pieces: () => piecesOf(head, pending, exhausted) };
 }
 
-function encodeRows(table: PendingTable, out: Buffer, from: number): number {
-  let at = from;
-  for (let row = table.firstRow; row >= 0; row = table.nextRow(row)) {
-    put48(out, at, table.sequence(row));
-    put48(out, at + 6, table.consumerSequence(row));
-    put48(out, at + 12, table.deadlineMs(row));
-    put32(out, at + 18, table.deliveryCount(row));
-    at += ROW_BYTES;
-  }
-  return at;
+function* piecesOf(head: Buffer, pending: PendingSnapshot, exhausted: PendingSnapshot): Generator<Buffer> {
+  yield head;
+  yield* pending.pieces();
+  yield* exhausted.pieces();
 }
 
 function decodeState(image: Buffer, state: ConsumerState): void {

@@ -6,6 +6,9 @@
  *     rows     stream sequence, consumer sequence of the first delivery, deadline, deliveries, flags, next, previous
  */
 
+import { strict as assert } from 'node:assert';
+import { PendingSnapshot } from './pending-snapshot.ts';
+
 const CAPACITY_MIN = 16;
 const NO_ROW = -1;
 const QUEUED = 1;
@@ -25,6 +28,8 @@ export class PendingTable {
   private used = 0;
   private first = NO_ROW;
   private last = NO_ROW;
+  /** Of what is captured, rows are kept before they change. */
+  private snapshot: PendingSnapshot | null = null;
   size = 0;
   /** Messages delivered more than once. */
   redelivered = 0;
@@ -44,6 +49,7 @@ export class PendingTable {
   add(sequence: number, consumerSequence: number, deadlineMs: number, deliveries: number): void {
     if (this.used === this.capacity && this.free === NO_ROW) this.grow();
     const row = this.takeRow();
+    this.snapshot?.keep(row);
     this.streamSequences[row] = sequence;
     this.consumerSequences[row] = consumerSequence;
     this.deadlines[row] = deadlineMs;
@@ -61,6 +67,7 @@ export class PendingTable {
     this.unplace(sequence);
     const next = this.nexts[row] as number;
     const previous = this.previous[row] as number;
+    this.keepBoth(row, previous);
     if (next === NO_ROW) this.last = previous;
     else this.previous[next] = previous;
     if (previous === NO_ROW) this.first = next;
@@ -89,6 +96,26 @@ export class PendingTable {
     while (this.first !== NO_ROW) this.remove(this.first);
   }
 
+  // ── checkpoints ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** What is pending now, to be written while it changes; to be followed by `release`. There is one at a time. */
+  capture(): PendingSnapshot {
+    assert(this.snapshot === null, 'a table is captured once at a time');
+    this.snapshot = new PendingSnapshot(this, this.size, this.used);
+    return this.snapshot;
+  }
+
+  release(): void {
+    this.snapshot = null;
+  }
+
+  private keepBoth(row: number, previous: number): void {
+    const { snapshot } = this;
+    if (snapshot === null) return;
+    snapshot.keep(row);
+    if (previous !== NO_ROW) snapshot.keep(previous);
+  }
+
   /** The row with the lowest sequence, -1 when there is none; and the one behind a row. */
   get firstRow(): number {
     return this.first;
@@ -111,6 +138,7 @@ export class PendingTable {
   }
 
   setDeadline(row: number, deadlineMs: number): void {
+    this.snapshot?.keep(row);
     this.deadlines[row] = deadlineMs;
   }
 
@@ -119,6 +147,7 @@ export class PendingTable {
   }
 
   setDeliveryCount(row: number, count: number): void {
+    this.snapshot?.keep(row);
     const before = this.deliveries[row] as number;
     if (before <= 1 && count > 1) this.redelivered++;
     else if (before > 1 && count <= 1) this.redelivered--;
@@ -160,6 +189,7 @@ export class PendingTable {
     while (before !== NO_ROW && (this.streamSequences[before] as number) > sequence) {
       before = this.previous[before] as number;
     }
+    this.keepBoth(row, before);
     const after = before === NO_ROW ? this.first : (this.nexts[before] as number);
     this.previous[row] = before;
     this.nexts[row] = after;

@@ -1,6 +1,7 @@
 /** What a store in files gets from the storage it is part of, and from the one who owns it. */
 
 import type { Buffer } from 'node:buffer';
+import type { Captured } from './captured.ts';
 import type { CommitLog } from './commit-log.ts';
 import type { RecordView } from './record.ts';
 import type { StoreFiles } from './store-files.ts';
@@ -16,9 +17,10 @@ export interface FileStoreContext<Store> {
 
 /** What the owner of a store keeps with it: saved in its checkpoints, made anew from replayed messages. */
 export interface StoreExtension {
-  /** The owner's part of a checkpoint that reflects messages up to `lastSequence`. */
-  encode(lastSequence: number): Buffer;
-  decode(encoded: Buffer): void;
+  /** The owner's part of a checkpoint that reflects messages up to `lastSequence`, as it is now. */
+  capture(lastSequence: number): Captured;
+  /** Takes it over, in pieces: yields between them. */
+  decode(encoded: Buffer): Generator<void>;
   /** A message was replayed from the log. Of a large one only subject and headers are there. */
   replayed(record: RecordView): void;
 }

@@ -269,7 +269,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
   private startCheckpoint(done: Done): void {
     this.captures.push(() => {
       const lsn = this.streamLog.reflectedLsn(this.steps.appliedLsn);
-      this.checkpointer.run(this.extension.encode(this.lastSequence), lsn, done);
+      this.checkpointer.run(this.extension.capture(this.lastSequence), lsn, done);
     });
     this.apply();
   }
@@ -302,7 +302,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
     const found = yield* recoverStream(this, this.context.holdsAll(this.number));
     this.checkpointer.restored(found);
     this.coverage.restored(found.newestLsn, found.olderLsn);
-    if (found.extra !== null) this.extension.decode(found.extra);
+    if (found.extra !== null) yield* this.extension.decode(found.extra);
   }
 
   /** A frame of this stream, read from the log at start. */

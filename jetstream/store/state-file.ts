@@ -9,8 +9,10 @@
 
 import { Buffer } from 'node:buffer';
 import type { Done } from '../../server/io/io.ts';
+import type { Captured } from './captured.ts';
 import { crc32 } from './crc32.ts';
-import { get32, get64, put32, put64 } from './integers.ts';
+import { get32, get64, put64 } from './integers.ts';
+import type { PieceFile } from './piece-writer.ts';
 import { inOrder, type Step } from './steps.ts';
 import type { StoreFiles } from './store-files.ts';
 import { readFileTolerantly } from './tolerant-read.ts';
@@ -39,13 +41,13 @@ export class StateFile {
     this.directory = directory;
   }
 
-  write(lsn: number, state: Buffer, done: Done): void {
+  write(lsn: number, state: Captured, done: Done): void {
     const { files, directory } = this;
     const slot = (this.slot + 1) % SLOTS;
     inOrder(
       [
         ...(this.isDoubtful ? this.makeSure() : []),
-        (next) => files.writeFile(this.path(slot), encodeState(lsn, state), next),
+        (next) => files.writePieces(this.path(slot), stateFile(lsn, state), next),
         (next) => files.syncNames(directory, next),
       ],
       (error) => {
@@ -94,13 +96,11 @@ export class StateFile {
   }
 }
 
-function encodeState(lsn: number, state: Buffer): Buffer {
-  const bytes = Buffer.alloc(HEADER_BYTES + state.length);
-  bytes.write(MAGIC, 0, 'latin1');
-  put64(bytes, 8, lsn);
-  state.copy(bytes, HEADER_BYTES);
-  put32(bytes, CRC_AT, checksum(bytes));
-  return bytes;
+function stateFile(lsn: number, state: Captured): PieceFile {
+  const head = Buffer.alloc(HEADER_BYTES);
+  head.write(MAGIC, 0, 'latin1');
+  put64(head, 8, lsn);
+  return { head, checksumAt: CRC_AT, headChecksum: crc32(head, 0, CRC_AT), pieces: state.pieces() };
 }
 
 function isState(bytes: Buffer): boolean {

@@ -11,6 +11,7 @@ import { Buffer } from 'node:buffer';
 import type { Disk, Done, FileHandle, Io, IoError, OpenMode, Timers } from '../../server/io/io.ts';
 import { BlockCache } from './block-cache.ts';
 import { IndexCache } from './index-cache.ts';
+import { type PieceFile, writePieces } from './piece-writer.ts';
 import { shortWrite } from './segment.ts';
 import { inOrder, type Step } from './steps.ts';
 import { STORE_SIZES, type StoreSizes } from './store-sizes.ts';
@@ -240,8 +241,12 @@ export class StoreFiles {
   }
 
   /** Writes a file in place and syncs it; for files of which another copy stands. */
-  writeFile(path: string, bytes: Buffer, done: Done): void {
-    this.writeNew(path, bytes, this.counted(done));
+  writePieces(path: string, file: PieceFile, done: Done): void {
+    const finish = this.counted(done);
+    this.open(path, 'replace', (error, handle) => {
+      if (handle === null) finish(error);
+      else writePieces(handle, file, (bytes) => (this.bytesWritten += bytes), finish);
+    });
   }
 
   /** Brings what an earlier process wrote to the device. */

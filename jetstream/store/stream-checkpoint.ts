@@ -13,8 +13,10 @@
  */
 
 import { Buffer } from 'node:buffer';
+import { type Captured, PIECE_BYTES } from './captured.ts';
 import { crc32 } from './crc32.ts';
 import { get32, put32 } from './integers.ts';
+import type { PieceFile } from './piece-writer.ts';
 import type { StoreLimits, Time } from './store.ts';
 
 const MAGIC = 'PETSTA01';
@@ -57,15 +59,43 @@ export interface StreamCheckpoint {
   readonly extra: Buffer;
 }
 
-export function encodeCheckpoint(checkpoint: StreamCheckpoint): Buffer {
-  const sections = [...checkpoint.removed, ...checkpoint.indexes, checkpoint.extra];
-  const head = Buffer.from(JSON.stringify({ ...checkpoint.head, sections: sections.map((each) => each.length) }));
-  const prefix = Buffer.alloc(HEADER_BYTES);
-  prefix.write(MAGIC, 0, 'latin1');
-  put32(prefix, 12, head.length);
-  const out = Buffer.concat([prefix, head, ...sections]);
-  put32(out, 8, crc32(out, 12, out.length));
-  return out;
+/** What a checkpoint is written from: `extra` is encoded while it is. */
+export interface CheckpointParts {
+  readonly head: CheckpointHead;
+  readonly removed: readonly Buffer[];
+  readonly indexes: readonly Buffer[];
+  readonly extra: Captured;
+}
+
+export function checkpointFile({ head, removed, indexes, extra }: CheckpointParts): PieceFile {
+  const sections = [...removed, ...indexes].map((each) => each.length);
+  const json = Buffer.from(JSON.stringify({ ...head, sections: [...sections, extra.bytes] }));
+  const bytes = Buffer.alloc(HEADER_BYTES + json.length);
+  bytes.write(MAGIC, 0, 'latin1');
+  put32(bytes, 12, json.length);
+  json.copy(bytes, HEADER_BYTES);
+  return {
+    head: bytes,
+    checksumAt: 8,
+    headChecksum: crc32(bytes, 12, bytes.length),
+    pieces: piecesOf([...removed, ...indexes], extra),
+  };
+}
+
+/** Small sections leave together. */
+function* piecesOf(sections: readonly Buffer[], extra: Captured): Generator<Buffer> {
+  let together: Buffer[] = [];
+  let bytes = 0;
+  for (const section of sections) {
+    together.push(section);
+    bytes += section.length;
+    if (bytes < PIECE_BYTES) continue;
+    yield Buffer.concat(together, bytes);
+    together = [];
+    bytes = 0;
+  }
+  if (bytes > 0) yield Buffer.concat(together, bytes);
+  yield* extra.pieces();
 }
 
 /** The checkpoint in these bytes, or `null` when there is no intact one. */

@@ -10,13 +10,15 @@ import type { FileStore } from './file-store.ts';
 import { syncAll } from './large-gate.ts';
 import type { MessageBlock } from './message-block.ts';
 import { inOrder, type Step } from './steps.ts';
-import { type BlockSummary, encodeCheckpoint } from './stream-checkpoint.ts';
+import { type BlockSummary, checkpointFile } from './stream-checkpoint.ts';
+import type { PieceFile } from './piece-writer.ts';
+import type { Captured } from './captured.ts';
 import { CHECKPOINT_SLOTS, checkpointPath, type RecoveredStream } from './stream-recovery.ts';
 
 const NOTHING = Buffer.alloc(0);
 
-interface Captured {
-  readonly bytes: Buffer;
+interface CapturedStream {
+  readonly file: PieceFile;
   /** Blocks it names that may not be on the device yet. */
   readonly unsynced: readonly MessageBlock[];
 }
@@ -53,19 +55,19 @@ export class StreamCheckpointer {
   }
 
   /** Writes a checkpoint of the present visible state, which is that at `lsn`; `extra` is the stream's own part of it. */
-  run(extra: Buffer, lsn: number, done: Done): void {
+  run(extra: Captured, lsn: number, done: Done): void {
     const { store } = this;
     const { blockFiles } = store;
     const { files, directory } = blockFiles;
     this.isRunning = true;
     const discarded = blockFiles.takeDiscarded();
-    const { bytes, unsynced } = capture(store, extra, lsn);
+    const { file, unsynced } = capture(store, extra, lsn);
     const slot = (this.slot + 1) % CHECKPOINT_SLOTS;
     inOrder(
       [
         (next) => this.makeSure(next),
         (next) => syncAll(unsynced, next),
-        (next) => files.writeFile(checkpointPath(directory, slot), bytes, next),
+        (next) => files.writePieces(checkpointPath(directory, slot), file, next),
         (next) => files.syncNames(directory, next),
       ],
       (error) => {
@@ -101,12 +103,12 @@ export class StreamCheckpointer {
 }
 
 /** What is needed besides index files to come back to the present visible state. */
-function capture(store: FileStore, extra: Buffer, lsn: number): Captured {
+function capture(store: FileStore, extra: Captured, lsn: number): CapturedStream {
   const { firstSequence, lastSequence, lastTime, lost, limits, list, blockFiles } = store;
   const blocks = list.blocks.filter((block) => block.firstSequence <= lastSequence);
   const carries = (block: MessageBlock): boolean => !blockFiles.isSaved(block) || block.lastSequence > lastSequence;
   const following = list.blocks[blocks.length];
-  const bytes = encodeCheckpoint({
+  const file = checkpointFile({
     head: {
       lsn,
       firstSequence,
@@ -118,11 +120,12 @@ function capture(store: FileStore, extra: Buffer, lsn: number): Captured {
       nextBlockNumber: following?.number ?? store.nextBlock,
       blocks: blocks.map((block) => summaryOf(block, lastSequence)),
     },
-    removed: blocks.map((block) => block.removed.encode()),
+    // More may be removed before this is written.
+    removed: blocks.map((block) => Buffer.from(block.removed.encode())),
     indexes: blocks.map((block) => (carries(block) ? carriedIndex(store, block) : NOTHING)),
     extra,
   });
-  return { bytes, unsynced: blocks.filter(carries) };
+  return { file, unsynced: blocks.filter(carries) };
 }
 
 function carriedIndex(store: FileStore, block: MessageBlock): Buffer {

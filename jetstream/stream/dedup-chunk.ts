@@ -11,6 +11,7 @@
  */
 
 import { Buffer } from 'node:buffer';
+import { hashBytes } from '../../server/subject/subject-hash.ts';
 import { get32, put32 } from '../store/integers.ts';
 
 export const CHUNK_IDS = 512;
@@ -29,6 +30,8 @@ export class DedupChunk {
   private readonly ends = new Uint32Array(CHUNK_IDS);
   private bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_MIN);
   size = 0;
+  /** A checkpoint may be encoding what is in it: it is not used again. */
+  isCaptured = false;
 
   get isFull(): boolean {
     return this.size === CHUNK_IDS;
@@ -94,35 +97,53 @@ export class DedupChunk {
   }
 }
 
-/** What was written by `encode`, piece by piece. */
+/** What was written by `encode`: one chunk after the other. */
 export class DedupReader {
   private readonly encoded: Buffer;
-  private at: number;
+  private readonly from: number;
 
-  constructor(encoded: Buffer, at: number) {
+  constructor(encoded: Buffer, from: number) {
     this.encoded = encoded;
-    this.at = at;
+    this.from = from;
   }
 
-  /** Tells the ids of the next piece in their order, as ranges of the encoded bytes; false when there is none. */
-  next(tell: (start: number, end: number, sequence: number, timeMs: number) => void): boolean {
-    const { encoded, at } = this;
-    if (at >= encoded.length) return false;
+  /** How many ids there are. */
+  count(): number {
+    let ids = 0;
+    for (let at = this.from; at < this.encoded.length; at = this.endOf(at)) ids += get32(this.encoded, at);
+    return ids;
+  }
+
+  /** The chunks that are not empty; the times in them are raised by `shiftMs`. */
+  *chunks(shiftMs: number): Generator<DedupChunk> {
+    const { encoded } = this;
+    for (let at = this.from; at < encoded.length; at = this.endOf(at)) {
+      if (get32(encoded, at) > 0) yield this.chunkAt(at, shiftMs);
+    }
+  }
+
+  private endOf(at: number): number {
+    return at + HEAD_BYTES + get32(this.encoded, at) * (2 * NUMBER_BYTES + END_BYTES) + get32(this.encoded, at + 4);
+  }
+
+  private chunkAt(at: number, shiftMs: number): DedupChunk {
+    const { encoded } = this;
     const count = get32(encoded, at);
     const times = at + HEAD_BYTES;
     const sequences = times + count * NUMBER_BYTES;
     const ends = sequences + count * NUMBER_BYTES;
     const ids = ends + count * END_BYTES;
     const idsStart = get32(encoded, at + 8);
+    const chunk = new DedupChunk();
     let start = ids;
     for (let i = 0; i < count; i++) {
       const end = ids + get32(encoded, ends + i * END_BYTES) - idsStart;
       const sequence = encoded.readDoubleLE(sequences + i * NUMBER_BYTES);
-      tell(start, end, sequence, encoded.readDoubleLE(times + i * NUMBER_BYTES));
+      const timeMs = encoded.readDoubleLE(times + i * NUMBER_BYTES) + shiftMs;
+      chunk.add(encoded, start, end, hashBytes(encoded, start, end, 0), sequence, timeMs);
       start = end;
     }
-    this.at = ids + get32(encoded, at + 4);
-    return true;
+    return chunk;
   }
 }
 

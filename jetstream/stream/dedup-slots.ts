@@ -42,6 +42,13 @@ export class DedupSlots {
     return before < 0 ? NONE : (this.old[before] as number) - 1;
   }
 
+  /** Makes room for so many ids; there are none yet. */
+  reserve(ids: number): void {
+    let length = SLOTS_MIN;
+    while (length < ids * 2) length *= 2;
+    this.slots = new Uint32Array(length);
+  }
+
   /** Adds an id that is not there. */
   add(hash: number, place: number): void {
     this.size++;

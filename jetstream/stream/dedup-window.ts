@@ -15,6 +15,7 @@
 
 import { Buffer } from 'node:buffer';
 import { hashBytes } from '../../server/subject/subject-hash.ts';
+import { type Captured, PIECE_BYTES } from '../store/captured.ts';
 import { CHUNK_IDS, DedupChunk, DedupReader } from './dedup-chunk.ts';
 import { DedupSlots } from './dedup-slots.ts';
 
@@ -35,12 +36,10 @@ export class DedupWindow {
   private readonly slots: DedupSlots = new DedupSlots({ hash: (place) => this.hashAt(place) });
   /** The id that is looked for. */
   private bytes: Buffer = Buffer.allocUnsafe(256);
-  private start = 0;
   private end = 0;
   private readonly isWanted = (place: number): boolean =>
-    this.chunkAt(place).equals(place % CHUNK_IDS, this.bytes, this.start, this.end);
+    this.chunkAt(place).equals(place % CHUNK_IDS, this.bytes, 0, this.end);
 
-  private text: Buffer = this.bytes;
   /** Entries, also those that were remembered anew. */
   size = 0;
 
@@ -73,44 +72,41 @@ export class DedupWindow {
   }
 
   /** The entries with a sequence up to `lastSequence`, for a checkpoint; their times are to be raised by `shiftMs`. */
-  encode(lastSequence: number, shiftMs = 0): Buffer {
-    const pieces: { chunk: DedupChunk; from: number; to: number }[] = [];
+  capture(lastSequence: number, shiftMs = 0): Captured {
+    const ranges: ChunkRange[] = [];
     let bytes = SHIFT_BYTES;
     for (const [at, chunk] of this.chunks.entries()) {
       const from = at === 0 ? this.head : 0;
       let to = chunk.size;
       while (to > from && !isUpTo(chunk.sequences[to - 1] as number, lastSequence)) to--;
-      pieces.push({ chunk, from, to });
+      if (to === from) continue;
+      ranges.push({ chunk, from, to });
+      chunk.isCaptured = true;
       bytes += chunk.encodedBytes(from, to);
     }
-    const out = Buffer.allocUnsafe(bytes);
-    let end = out.writeDoubleLE(shiftMs, 0);
-    for (const { chunk, from, to } of pieces) end = chunk.encode(out, end, from, to);
-    return out;
+    return { bytes, pieces: () => encodeRanges(ranges, shiftMs) };
   }
 
-  /** Takes over the entries of a checkpoint. */
-  decode(encoded: Buffer): void {
+  /** Takes over the entries of a checkpoint, of which each id is there once; there are no others yet. */
+  *decode(encoded: Buffer): Generator<void> {
     if (encoded.length === 0) return;
-    const shiftMs = encoded.readDoubleLE(0);
     const reader = new DedupReader(encoded, SHIFT_BYTES);
-    const take = (start: number, end: number, sequence: number, timeMs: number): void => {
-      if (sequence === SUPERSEDED) return;
-      this.bytes = encoded;
-      this.start = start;
-      this.end = end;
-      this.addLooked(hashBytes(encoded, start, end, 0), sequence, timeMs + shiftMs);
-    };
-    while (reader.next(take));
-    this.bytes = this.text;
+    this.slots.reserve(reader.count());
+    for (const chunk of reader.chunks(encoded.readDoubleLE(0))) {
+      this.chunks.push(chunk);
+      this.size += chunk.size;
+      for (let i = 0; i < chunk.size; i++) {
+        if (chunk.sequences[i] === SUPERSEDED) continue;
+        this.slots.add(chunk.hashes[i] as number, this.placeOf(this.chunks.length - 1, i));
+      }
+      yield;
+    }
   }
 
   /** Makes `id` the one that is looked for; its hash. */
   private look(id: string): number {
-    if (id.length > this.text.length) this.text = Buffer.allocUnsafe(Math.max(id.length, this.text.length * 2));
-    this.bytes = this.text;
-    this.start = 0;
-    this.end = this.text.write(id, 0, 'latin1');
+    if (id.length > this.bytes.length) this.bytes = Buffer.allocUnsafe(Math.max(id.length, this.bytes.length * 2));
+    this.end = this.bytes.write(id, 0, 'latin1');
     return hashBytes(this.bytes, 0, this.end, 0);
   }
 
@@ -125,7 +121,7 @@ export class DedupWindow {
       last = this.spare.pop() ?? new DedupChunk();
       this.chunks.push(last);
     }
-    const index = last.add(this.bytes, this.start, this.end, hash, sequence, timeMs);
+    const index = last.add(this.bytes, 0, this.end, hash, sequence, timeMs);
     this.size++;
     this.slots.add(hash, this.placeOf(this.chunks.length - 1, index));
   }
@@ -139,7 +135,7 @@ export class DedupWindow {
     this.chunks.shift();
     this.firstChunk = (this.firstChunk + 1) % CHUNKS_MAX;
     this.head = 0;
-    if (this.spare.length === SPARE_CHUNKS) return;
+    if (this.spare.length === SPARE_CHUNKS || chunk.isCaptured) return;
     chunk.clear();
     this.spare.push(chunk);
   }
@@ -157,6 +153,28 @@ export class DedupWindow {
   private hashAt(place: number): number {
     return this.chunkAt(place).hashes[place % CHUNK_IDS] as number;
   }
+}
+
+interface ChunkRange {
+  readonly chunk: DedupChunk;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** What happens to the ids meanwhile changes nothing: one that is remembered anew is too old to count. */
+function* encodeRanges(ranges: readonly ChunkRange[], shiftMs: number): Generator<Buffer> {
+  let out = Buffer.allocUnsafeSlow(PIECE_BYTES);
+  let end = out.writeDoubleLE(shiftMs, 0);
+  for (const { chunk, from, to } of ranges) {
+    const bytes = chunk.encodedBytes(from, to);
+    if (end + bytes > out.length) {
+      yield out.subarray(0, end);
+      if (bytes > out.length) out = Buffer.allocUnsafeSlow(bytes);
+      end = 0;
+    }
+    end = chunk.encode(out, end, from, to);
+  }
+  yield out.subarray(0, end);
 }
 
 /** Whether an entry is to be kept that stands in front of those behind `lastSequence`. */

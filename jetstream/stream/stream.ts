@@ -16,6 +16,7 @@ import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
+import type { Captured } from '../store/captured.ts';
 import { FileStore, type StoreExtension } from '../store/file-store.ts';
 import { get32, put32 } from '../store/integers.ts';
 import { MemoryStore } from '../store/memory-store.ts';
@@ -343,16 +344,18 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
 
   // ── the stream's part of a checkpoint ────────────────────────────────────────────────────────────────────────────
 
-  encode(lastSequence: number): Buffer {
-    const ids = this.dedup.encode(lastSequence, this.clock.nowMs - this.windowClock.nowMs);
+  capture(lastSequence: number): Captured {
+    const ids = this.dedup.capture(lastSequence, this.clock.nowMs - this.windowClock.nowMs);
     const head = Buffer.allocUnsafe(LENGTH_BYTES);
-    put32(head, 0, ids.length);
-    return Buffer.concat([head, ids, this.lifetimes.encode(lastSequence)]);
+    put32(head, 0, ids.bytes);
+    const lifetimes = this.lifetimes.encode(lastSequence);
+    const bytes = LENGTH_BYTES + ids.bytes + lifetimes.length;
+    return { bytes, pieces: () => inOrder(head, ids, lifetimes) };
   }
 
-  decode(encoded: Buffer): void {
+  *decode(encoded: Buffer): Generator<void> {
     const idsEnd = LENGTH_BYTES + get32(encoded, 0);
-    this.dedup.decode(encoded.subarray(LENGTH_BYTES, idsEnd));
+    yield* this.dedup.decode(encoded.subarray(LENGTH_BYTES, idsEnd));
     this.lifetimes.decode(encoded.subarray(idsEnd));
   }
 
@@ -378,6 +381,12 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     if (this.isStopped || this.dedup.size === 0) return;
     this.idTimer = timers.after(more ? 1 : Math.max(EXPIRE_IDS_MS_MIN, windowMs / 10), () => this.expireIds());
   }
+}
+
+function* inOrder(head: Buffer, ids: Captured, lifetimes: Buffer): Generator<Buffer> {
+  yield head;
+  yield* ids.pieces();
+  yield lifetimes;
 }
 
 function timeMs(time: Time): number {

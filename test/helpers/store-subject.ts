@@ -2,6 +2,7 @@
  * A stream as the store knows it: hears what becomes visible and what goes, remembers message ids, and keeps a list of
  * what it was told, which has to agree with the store at all times.
  */
+import type { Captured } from '../../jetstream/store/captured.ts';
 import type { FileStore, StoreExtension } from '../../jetstream/store/file-store.ts';
 import type { RecordView } from '../../jetstream/store/record.ts';
 import type { MessageStore, StoreListener } from '../../jetstream/store/store.ts';
@@ -69,12 +70,12 @@ export class StoreSubject implements StoreListener, StoreExtension {
     return isRight;
   }
 
-  encode(lastSequence: number): Buffer {
-    return this.ids.encode(lastSequence);
+  capture(lastSequence: number): Captured {
+    return this.ids.capture(lastSequence);
   }
 
-  decode(encoded: Buffer): void {
-    this.ids.decode(encoded);
+  decode(encoded: Buffer): Generator<void> {
+    return this.ids.decode(encoded);
   }
 
   replayed(record: RecordView): void {

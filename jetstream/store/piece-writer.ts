@@ -1,0 +1,55 @@
+/**
+ * Writes a file that is made while it is written, a piece at a time, so that a large one neither takes a long turn nor
+ * memory for all of it. The head is written last, with the checksum of everything: until then the file is none.
+ *
+ *     │ head, checksum │ piece │ piece │ …          written: piece, piece, …, head, sync
+ */
+
+import type { Buffer } from 'node:buffer';
+import type { Done, FileHandle } from '../../server/io/io.ts';
+import { crc32 } from './crc32.ts';
+import { put32 } from './integers.ts';
+import { shortWrite } from './segment.ts';
+
+export interface PieceFile {
+  /** What the file begins with, but for the checksum. */
+  readonly head: Buffer;
+  readonly checksumAt: number;
+  /** Checksum of what counts of the head: that of the pieces goes on from there. */
+  readonly headChecksum: number;
+  /** The bytes of a piece die when the next one is asked for. */
+  readonly pieces: Iterator<Buffer>;
+}
+
+/** Writes and syncs the file, which is open and empty, and closes it. `wrote` hears of the bytes. */
+export function writePieces(handle: FileHandle, file: PieceFile, wrote: (bytes: number) => void, done: Done): void {
+  const { head, checksumAt, pieces } = file;
+  let checksum = file.headChecksum;
+  let position = head.length;
+  const finish: Done = (error) => handle.close((closeError) => done(error ?? closeError));
+  const write = (bytes: Buffer, at: number, then: () => void): void => {
+    handle.write(bytes, 0, bytes.length, at, (error, written) => {
+      const problem = error ?? shortWrite(written, bytes.length);
+      if (problem !== null) {
+        finish(problem);
+        return;
+      }
+      wrote(bytes.length);
+      then();
+    });
+  };
+  const next = (): void => {
+    const piece = pieces.next();
+    if (piece.done !== true) {
+      const { value } = piece;
+      checksum = crc32(value, 0, value.length, checksum);
+      const at = position;
+      position += value.length;
+      write(value, at, next);
+      return;
+    }
+    put32(head, checksumAt, checksum);
+    write(head, 0, () => handle.sync(finish));
+  };
+  next();
+}

@@ -13,8 +13,8 @@ import { LOADING, type MessageStore, NONE } from '../store/store.ts';
 import type { Paced } from './paced-work.ts';
 
 const PER_STEP = 1000;
-/** After a failed read the store rests a while: a message that can't be read is given up after some seconds. */
-const READ_ATTEMPTS_MAX = 16;
+/** Others may need the memory for other blocks, often many times in a row; after a failed read the store rests a while. */
+const READ_ATTEMPTS_MAX = 128;
 
 /** One message that is wanted; `from` is where a search for the next one begins, or the moment from which on. */
 export type Wanted =

@@ -66,6 +66,7 @@ function optionsOf(given: StartServerOptions, io: Io, temporary: string | null):
   if (config !== undefined) flags.push('-c', CONFIG_NAME);
   const outcome = interpretCommandLine(flags, sourcesOf(io, config));
   if (outcome.kind === 'exit') throw new Error(outcome.stderr.trim());
+  if (outcome.kind === 'signal') throw new Error('a server that is embedded sends no signals');
   return outcome.options;
 }
 

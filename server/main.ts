@@ -11,8 +11,9 @@ import { interpretCommandLine, reloadOptions } from './config/load.ts';
 import type { ServerOptions } from './config/options.ts';
 import { changedOptions, reloadRefusal } from './config/reload.ts';
 import { diskSources } from './config/sources.ts';
-import { fileSink, type ReopenableSink, standardErrorSink } from './io/log-sinks.ts';
-import { Log } from './io/log.ts';
+import { LogFile, type ReopenableSink, standardErrorSink } from './io/log-sinks.ts';
+import { Log, type LogOptions } from './io/log.ts';
+import { signalProcesses } from './io/processes.ts';
 import { realIo } from './io/real-io.ts';
 import { loadRooms, type Rooms } from './rooms.ts';
 import { Server } from './server.ts';
@@ -36,6 +37,12 @@ if (outcome.kind === 'exit') {
   if (outcome.stderr !== '') fs.writeSync(process.stderr.fd, outcome.stderr);
   process.exit(outcome.code);
 }
+if (outcome.kind === 'signal') {
+  const { command, signal } = outcome.signal;
+  const failure = signalProcesses(processName(), command, signal, outcome.signal);
+  if (failure !== null) fs.writeSync(process.stderr.fd, `${PROGRAM}: ${failure}\n`);
+  process.exit(failure === null ? 0 : 1);
+}
 if (outcome.stderr !== '') fs.writeSync(process.stderr.fd, outcome.stderr);
 const { options } = outcome;
 void loadRooms(options).then((rooms) => run(options, rooms));
@@ -43,12 +50,8 @@ void loadRooms(options).then((rooms) => run(options, rooms));
 function run(options: ServerOptions, rooms: Rooms): void {
   nameProcess();
   const sink = openSink(options);
-  const log = new Log(sink.write, io.clock, process.pid, {
-    debug: options.debug,
-    trace: options.trace,
-    time: options.logTime,
-    utc: options.logTimeUtc,
-  });
+  const log = new Log(sink.write, io.clock, process.pid, logOptionsOf(options));
+  if (sink instanceof LogFile) tellOfRotation(sink, log);
   const server = makeServer(options, rooms, log);
   const portsFile = portsFileOf(options);
   takeSignals(server, sink, log, portsFile);
@@ -58,6 +61,19 @@ function run(options: ServerOptions, rooms: Rooms): void {
     if (portsFile !== null) writeOrFail(log, 'ports file', portsFile, portsText(server), 0o666);
     shrinkWhenIdle(io.host.cpuSeconds());
   });
+}
+
+function logOptionsOf(options: ServerOptions): LogOptions {
+  const { debug, trace, logTime: time, logTimeUtc: utc, logFormat } = options;
+  return { debug, trace, time, utc, json: logFormat === 'json' };
+}
+
+function tellOfRotation(file: LogFile, log: Log): void {
+  file.events = {
+    rotated: (backup) => log.notice(`Rotated log, backup saved as ${JSON.stringify(backup)}`),
+    purged: (backup) => log.notice(`Purged log file ${JSON.stringify(backup)}`),
+    failed: (what) => log.error(what),
+  };
 }
 
 /** Starting leaves the heap larger than serving needs: it is made small once, as soon as nothing goes on for a while. */
@@ -120,7 +136,7 @@ function reload(server: Server, log: Log): void {
 function openSink(options: ServerOptions): ReopenableSink {
   if (options.logFile === '') return standardErrorSink();
   try {
-    return fileSink(options.logFile);
+    return new LogFile(options.logFile, { bytesMax: options.logSizeLimitBytes, filesMax: options.logFilesMax });
   } catch (error) {
     fs.writeSync(process.stderr.fd, `${PROGRAM}: error opening logfile: ${(error as Error).message}\n`);
     process.exit(1);
@@ -152,6 +168,12 @@ function portsText(server: Server): string {
 function urls(scheme: string, host: string, port: number): string[] {
   const hosts = host === '0.0.0.0' || host === '::' ? io.host.addresses() : [host];
   return hosts.map((each) => `${scheme}://${each.includes(':') ? `[${each}]` : each}:${port}`);
+}
+
+/** What processes of this program are called. Run by a bare runtime they are found by pid file only. */
+function processName(): string {
+  const name = path.basename(process.argv0);
+  return name === 'node' ? PROGRAM : name;
 }
 
 /** Tools look for the process by the name of its program; the runtime calls its main thread otherwise. */

@@ -28,6 +28,6 @@ export const NO_ROOMS: Rooms = { jetstream: null, monitor: null };
 export async function loadRooms(options: ServerOptions): Promise<Rooms> {
   return {
     jetstream: options.jetstream.isEnabled ? await import('./jetstream-start.ts') : null,
-    monitor: options.monitorPort === null ? null : await import('./monitor/monitor.ts'),
+    monitor: options.monitorPort === null && options.httpsPort === null ? null : await import('./monitor/monitor.ts'),
   };
 }

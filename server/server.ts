@@ -22,8 +22,8 @@ import type { ConnectionHost, ConnectionLimits, Identity } from './connection/co
 import { limitsOf } from './connection/connection-limits.ts';
 import { DeadlineWheel } from './connection/deadline-wheel.ts';
 import { FirstLines } from './connection/first-lines.ts';
-import { hostPort, listenFailure } from './connection/listen-failure.ts';
 import { Outbound } from './connection/outbound.ts';
+import { tlsInfo, withoutTls } from './connection/tls-info.ts';
 import { TracedClient } from './connection/traced-client.ts';
 import { Traffic } from './connection/statistics.ts';
 import type { Address, Io, Socket } from './io/io.ts';
@@ -111,7 +111,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.outbound = new Outbound(io, Math.min(UNSENT_BYTES_MAX, io.host.memoryLimitBytes() / 4));
     this.outbound.onBudgetExceeded = () => this.closeSlowest();
     this.wheel = new DeadlineWheel(io);
-    this.listener = new ClientListener(io, log, (socket) => this.accept(socket));
+    this.listener = new ClientListener(this, (socket, enter) => this.accept(socket, enter));
     this.limits = limitsOf(options);
     this.closedConnections = new ClosedConnections(options.maxClosedClients);
     this.globalAccount = this.makeAccount(GLOBAL_ACCOUNT);
@@ -157,10 +157,9 @@ export class Server implements ConnectionHost, MonitorSource {
 
   /** The first to listen, so that a start can be watched. */
   private startMonitor(done: (error: StartError | null) => void): void {
-    const { monitor } = this;
-    if (monitor === null) done(null);
+    if (this.monitor === null) done(null);
     else {
-      monitor.start((problem) => {
+      this.monitor.start((problem) => {
         done(problem === null ? null : new StartError(`Can't start monitoring: ${problem.text}`, problem.cause));
       });
     }
@@ -246,10 +245,9 @@ export class Server implements ConnectionHost, MonitorSource {
 
   private listen(done: (error: StartError | null) => void): void {
     const { options } = this;
-    this.listener.open(options, (port, error) => {
-      if (error !== null) {
-        const reason = JSON.stringify(listenFailure(options, error));
-        done(new StartError(`Error listening on port: ${hostPort(options)}, ${reason}`, error));
+    this.listener.open(options, (port, failure) => {
+      if (failure !== null) {
+        done(new StartError(failure.text, failure.cause));
         return;
       }
       this.clientAddress = { host: options.host, port };
@@ -260,20 +258,23 @@ export class Server implements ConnectionHost, MonitorSource {
 
   // ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-  private accept(socket: Socket): ClientConnection {
+  private accept(socket: Socket, enter: (client: ClientConnection) => void): ClientConnection {
     const Kind = this.log.traceEnabled ? TracedClient : ClientConnection;
     const connection = new Kind(this, socket, this.nextClientId++);
     this.clientsAccepted++;
     const { maxConnections } = this.options;
     const isFull = maxConnections < 0 || (maxConnections > 0 && this.clients.size >= maxConnections);
     this.clients.set(connection.id, connection);
-    connection.connected();
-    if (isFull) connection.fail(PeerErrors.maximumConnections);
+    if (isFull) {
+      connection.connected();
+      connection.fail(PeerErrors.maximumConnections);
+    } else enter(connection);
     return connection;
   }
 
   clientInfo(clientId: number, clientIp: string, connectInfo: Account | null): Uint8Array {
-    const info: ServerInfo = { ...this.info, client_id: clientId, client_ip: clientIp };
+    const base = clientIp === '' ? withoutTls(this.info) : this.info;
+    const info: ServerInfo = { ...base, client_id: clientId, client_ip: clientIp };
     if (connectInfo === null) {
       if (!this.authenticator.isAnnounced) delete info.auth_required;
     } else {
@@ -375,6 +376,7 @@ export class Server implements ConnectionHost, MonitorSource {
       go: `petiole ${PETIOLE_VERSION}`,
       ...advertisedAddress(options),
       headers: options.supportsHeaders,
+      ...tlsInfo(options),
       max_payload: options.maxPayloadBytes,
       api_lvl: API_LEVEL,
     };

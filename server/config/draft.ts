@@ -13,6 +13,7 @@ import type {
   ServerOptions,
   UserOptions,
 } from './options.ts';
+import { completeTransport, defaultAuthTimeoutMs, emptyTransport } from './transport-options.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -32,6 +33,7 @@ export interface Draft extends Mutable<Omit<ServerOptions, 'authorization' | 'je
 /** A draft in which nothing is set. */
 export function emptyDraft(): Draft {
   return {
+    ...emptyTransport(),
     configFile: '',
     configDigest: '',
     serverName: '',
@@ -110,6 +112,7 @@ export function completeOptions(draft: Draft): ServerOptions {
   const host = draft.host || '0.0.0.0';
   return {
     ...draft,
+    ...completeTransport(draft),
     host,
     port: draft.port === 0 ? 4222 : anyIfNegative(draft.port),
     monitorHost: draft.monitorHost || host,
@@ -127,7 +130,7 @@ export function completeOptions(draft: Draft): ServerOptions {
     lameDuckGraceMs: draft.lameDuckGraceMs || 10_000,
     connectErrorReports: draft.connectErrorReports || 3_600,
     reconnectErrorReports: draft.reconnectErrorReports || 1,
-    authorization: { ...draft.authorization, timeoutMs: draft.authorization.timeoutMs || 2_000 },
+    authorization: { ...draft.authorization, timeoutMs: draft.authorization.timeoutMs || defaultAuthTimeoutMs(draft) },
     jetstream: completeJetStream(draft.jetstream),
     leafnodes: completeLeafnodes(draft.leafnodes),
     logWarnings: [...draft.logWarnings, ...warningsOf(draft)],

@@ -66,12 +66,24 @@ const SERVER_FLAGS: readonly Flag[] = [
     draft.portsFileDirectory = value;
   }),
   integer('m http_port', '<port>', 'Serve monitoring on this port', (draft, value) => (draft.monitorPort = value)),
+  integer('ms https_port', '<port>', 'Serve monitoring over TLS on this port', (draft, value) => {
+    draft.httpsPort = value;
+  }),
   text('c config', '<file>', 'Read this configuration file', null),
+  text(
+    'sl signal',
+    '<signal>[=<pid>]',
+    'Send a signal to a running server: ldm, stop, quit, term, reopen, reload',
+    null,
+  ),
   boolean('t', 'Test the configuration file and exit', null),
 ];
 
 const LOGGING_FLAGS: readonly Flag[] = [
   text('l log', '<file>', 'Log to this file', (draft, value) => (draft.logFile = value)),
+  integer('log_size_limit', '<bytes>', 'Rotate the log file after so many bytes', (draft, value) => {
+    draft.logSizeLimitBytes = value;
+  }),
   boolean('T logtime', 'Begin log lines with the time (default: true)', (draft, value) => (draft.logTime = value)),
   boolean('logtime_utc', 'Log the time in UTC (default: false)', (draft, value) => (draft.logTimeUtc = value)),
   boolean('D debug', 'Log what helps to find faults', (draft, value) => (draft.debug = value)),
@@ -114,9 +126,6 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
 ];
 
 const ABSENT_FLAGS: readonly Flag[] = [
-  absent('integer', 'ms https_port'),
-  absent('string', 'sl signal'),
-  absent('integer', 'log_size_limit'),
   absent('boolean', 's syslog'),
   absent('string', 'r remote_syslog'),
   absent('integer', 'profile'),

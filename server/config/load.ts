@@ -19,6 +19,7 @@ import type { ServerOptions } from './options.ts';
 import { parseConfigFile } from './parser.ts';
 import { Reading } from './reading.ts';
 import { TOP_KEYS } from './schema.ts';
+import { readSignal, type SignalRequest } from './signal-request.ts';
 import type { ConfigSources } from './sources.ts';
 import { ConfigError } from './tree.ts';
 import { usageText } from './usage.ts';
@@ -27,13 +28,19 @@ import { validateOptions } from './validate.ts';
 /** What messages begin with, so that tools which read nats-server's understand petiole's. */
 const PROGRAM = 'nats-server';
 
-export type Outcome = StartOutcome | ExitOutcome;
+export type Outcome = StartOutcome | ExitOutcome | SignalOutcome;
 
 export interface StartOutcome {
   readonly kind: 'start';
   readonly options: ServerOptions;
   /** Warnings about the config file, to be printed before anything is logged; '' if there are none. */
   readonly stderr: string;
+}
+
+/** A signal is to be sent to other processes, and the program ends then. */
+export interface SignalOutcome {
+  readonly kind: 'signal';
+  readonly signal: SignalRequest;
 }
 
 /** The program ends here. */
@@ -51,6 +58,8 @@ export function interpretCommandLine(args: readonly string[], sources: ConfigSou
     const command = commandOf(commandLine);
     if (command === 'version') return exit(0, `${PROGRAM}: v${NATS_VERSION}\n`);
     if (command === 'help') return exit(0, usageText());
+    const signal = commandLine.text('sl');
+    if (signal !== '') return { kind: 'signal', signal: readSignal(signal, sources) };
     return commandLine.isSet('t') ? testConfig(commandLine, sources) : start(commandLine, sources);
   } catch (error) {
     if (error instanceof FlagError) return exit(0, usageText(), `${error.message}\n`);
@@ -130,7 +139,7 @@ function optionsOf(
 /** Reads the file into the draft. Throws a ConfigError if it cannot be parsed; what else is wrong is in the answer. */
 function readConfigFile(path: string, sources: ConfigSources, draft: Draft): Reading {
   const map = parseConfigFile(path, sources);
-  const reading = new Reading();
+  const reading = new Reading(sources);
   if (map.size === 0) reading.warnOfFile(path, 'config has no values or is empty');
   draft.configFile = path;
   draft.configDigest = configDigest(map);

@@ -6,9 +6,11 @@
  * and queue groups are strings of bytes, as the rest of the server holds them; names and passwords are ordinary text.
  */
 
+import type { TransportOptions } from './transport-options.ts';
+
 export type WriteTimeoutPolicy = 'default' | 'close' | 'retry';
 
-export interface ServerOptions {
+export interface ServerOptions extends TransportOptions {
   /** The config file as it was named; '' without one. */
   readonly configFile: string;
   /** `sha256:…` of what the file says; '' without one. */

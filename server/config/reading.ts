@@ -7,15 +7,22 @@
  */
 
 import { parseDuration } from './duration.ts';
+import type { ConfigSources } from './sources.ts';
 import { goQuote } from '../protocol/go-quote.ts';
 import { ConfigError, goType, isMap, placeText } from './tree.ts';
 import type { ConfigMap, ConfigNode, Place } from './tree.ts';
 
 export class Reading {
+  /** Where files that the configuration names are read from. */
+  readonly sources: ConfigSources;
   readonly #errors: string[] = [];
   readonly #warnings: string[] = [];
   /** Where values of the wrong type are reported, if not where they stand. */
   #blamed: Place | null = null;
+
+  constructor(sources: ConfigSources) {
+    this.sources = sources;
+  }
 
   /** Everything reported, a line each. */
   get text(): string {

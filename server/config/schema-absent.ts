@@ -6,34 +6,6 @@
 import { absent, absentRows } from './key.ts';
 import type { AbsentKey } from './key.ts';
 
-const TLS_KEYS: readonly AbsentKey[] = absentRows(
-  { live: 'TLSConfig' },
-  {
-    cert_file: ['string', 'File of the certificate.'],
-    key_file: ['string', 'File of its private key.'],
-    ca_file: ['string', 'File of the authorities that peers are checked against.'],
-    insecure: ['boolean', 'Does not check the server dialled.', false],
-    verify: ['boolean', 'Asks clients for a certificate.', false],
-    verify_and_map: ['boolean', 'Takes the user from the certificate.', false],
-    verify_cert_and_check_known_urls: ['boolean', 'Checks that the peer is one of the configured.', false],
-    allow_insecure_cipher_suites: ['boolean', 'Takes weak ciphers.', false],
-    cipher_suites: ['list of strings', 'Ciphers that are taken.'],
-    curve_preferences: ['list of strings', 'Curves in order of preference.'],
-    timeout: ['seconds or duration', 'How long a handshake may take, 2s by default.'],
-    connection_rate_limit: ['integer', 'How many handshakes a second are taken.', 0n],
-    pinned_certs: ['list of strings', 'Digests of the only certificates taken.'],
-    cert_store: ['string', 'Store of the operating system to take the certificate from.', ''],
-    cert_match_by: ['string', 'How the certificate is found there.', ''],
-    cert_match: ['string', 'What the certificate is found by.', ''],
-    ca_certs_match: ['list of strings', 'What the authorities are found by.'],
-    cert_match_skip_invalid: ['boolean', 'Skips certificates that have expired.', false],
-    'handshake_first|first|immediate': ['boolean, auto or duration', 'Shakes hands before INFO.', false],
-    ocsp_peer: ['boolean or map', 'Asks whether certificates are revoked.', false],
-    'certs|certificates': ['list of maps', 'Several certificates.'],
-    min_version: ['string', 'Oldest version of TLS, 1.2 by default.', '1.2'],
-  },
-);
-
 const CLUSTER_KEYS: readonly AbsentKey[] = absentRows(
   { live: 'Cluster' },
   {
@@ -125,11 +97,6 @@ const MQTT_KEYS: readonly AbsentKey[] = absentRows(
 );
 
 export const ABSENT_KEYS: readonly AbsentKey[] = [
-  absent('tls', 'map', { live: 'TLSConfig', doc: 'Encrypts client connections.', keys: TLS_KEYS }),
-  ...absentRows(
-    { restart: 'AllowNonTLS' },
-    { allow_non_tls: ['boolean', 'Takes clients without TLS as well.', false] },
-  ),
   ...absentRows(
     { live: 'OCSPConfig' },
     { ocsp: ['boolean or map', 'Staples proof that the certificate is valid.', false] },

@@ -4,7 +4,7 @@
 
 import type { Draft } from './draft.ts';
 import { parseDecimal, splitHostPort } from './host-port.ts';
-import { absent, Keys } from './key.ts';
+import { Keys } from './key.ts';
 import type { Key } from './key.ts';
 import { goQuote } from '../protocol/go-quote.ts';
 import type { Reading } from './reading.ts';
@@ -90,13 +90,50 @@ export const ADDRESS_KEYS: readonly Key<Draft>[] = [
     restart: 'HTTPBasePath',
     doc: 'Path under which monitoring is served.',
   }),
-  absent('https', 'port or host:port', { restart: 'HTTPSPort', doc: 'Where monitoring is served over TLS.' }),
-  absent('https_port', 'integer', {
-    accepts: [0n],
-    default: '0',
-    restart: 'HTTPSPort',
-    doc: 'Port on which monitoring is served over TLS.',
+  keys.custom(
+    'https',
+    'port or host:port',
+    { restart: 'HTTPSPort', doc: 'Where monitoring is served over TLS, which needs tls.' },
+    (draft, node, reading) => {
+      const address = listenAddress(node, reading);
+      if (address === null) return;
+      draft.monitorHost = address.host;
+      draft.httpsPort = address.port;
+    },
+  ),
+  keys.custom(
+    'https_port',
+    'integer',
+    {
+      default: '0',
+      restart: 'HTTPSPort',
+      doc: 'Port on which monitoring is served over TLS; 0 serves none, -1 takes any free one.',
+      value: ({ httpsPort }) => (httpsPort === null ? 0 : httpsPort || -1),
+    },
+    (draft, node, reading) => {
+      draft.httpsPort = reading.integer(node) ?? draft.httpsPort;
+    },
+  ),
+  keys.string('unix', 'unixPath', {
+    restart: 'Unix',
+    doc: 'Path of a socket on which clients of this machine connect as well, without TLS.',
   }),
+  keys.custom(
+    'unix_mode',
+    'octal string',
+    {
+      default: '0660',
+      restart: 'UnixMode',
+      doc: 'Permissions of that socket: who of this machine may connect.',
+      value: ({ unixMode }) => `0${unixMode.toString(8)}`,
+    },
+    (draft, node, reading) => {
+      const text = reading.string(node);
+      if (text === null) return;
+      if (/^0?[0-7]{3}$/.test(text)) draft.unixMode = Number.parseInt(text, 8);
+      else reading.error(node.place, `unix_mode ${goQuote(text)} is not three octal digits`);
+    },
+  ),
 ];
 
 /** The address of a `listen` or `http`; null, with an error, if it is none. */

@@ -5,6 +5,7 @@
 import type { Draft } from './draft.ts';
 import { absent, Keys } from './key.ts';
 import type { Key } from './key.ts';
+import { goQuote } from '../protocol/go-quote.ts';
 import type { Reading } from './reading.ts';
 import { goType, isMap } from './tree.ts';
 import type { ConfigNode } from './tree.ts';
@@ -54,20 +55,34 @@ export const LOGGING_KEYS: readonly Key<Draft>[] = [
     doc: 'Logs the time in UTC instead of the local zone.',
   }),
   keys.string('log_file', 'logFile', { aliases: ['logfile'], live: 'LogFile', doc: 'File to log to; stderr if none.' }),
-  absent('log_size_limit', 'size', {
+  keys.integer('log_size_limit', 'logSizeLimitBytes', {
     aliases: ['logfile_size_limit'],
-    accepts: [0n],
+    type: 'size',
     default: '0',
     restart: 'LogSizeLimit',
     doc: 'Bytes after which the log file is rotated; 0 never rotates.',
   }),
-  absent('log_max_num', 'integer', {
+  keys.integer('log_max_num', 'logFilesMax', {
     aliases: ['logfile_max_num'],
-    accepts: [0n],
     default: '0',
     restart: 'LogMaxFiles',
-    doc: 'How many rotated log files are kept; 0 keeps all.',
+    doc: 'How many log files there may be, the current one among them; 0 keeps all.',
   }),
+  keys.custom(
+    'log_format',
+    'text or json',
+    {
+      default: 'text',
+      restart: 'LogFormat',
+      doc: 'How log lines are written: json makes each one an object.',
+      value: (options) => options.logFormat,
+    },
+    (draft, node, reading) => {
+      const format = reading.string(node);
+      if (format === 'text' || format === 'json') draft.logFormat = format;
+      else if (format !== null) reading.error(node.place, `log_format ${goQuote(format)} is neither text nor json`);
+    },
+  ),
   absent('syslog', 'boolean', { accepts: [false], default: 'false', live: 'Syslog', doc: 'Logs to the system log.' }),
   absent('remote_syslog', 'string', { accepts: [''], live: 'RemoteSyslog', doc: 'Address of a syslog server.' }),
   keys.string('pid_file', 'pidFile', {

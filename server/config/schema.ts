@@ -20,6 +20,7 @@ import { LIMIT_KEYS } from './schema-limits.ts';
 import { LOGGING_KEYS } from './schema-logging.ts';
 import { DESTINATION_KEYS, MAPPING_KEYS } from './schema-mappings.ts';
 import { PERMISSIONS_KEYS, PUBLISH_KEYS, SUBSCRIBE_KEYS } from './schema-permissions.ts';
+import { TLS_BLOCK_KEYS, TLS_KEYS } from './schema-tls.ts';
 import { USER_KEYS } from './schema-users.ts';
 
 /** The keys of the file itself. */
@@ -27,6 +28,7 @@ export const TOP_KEYS: readonly Key<Draft>[] = [
   ...ADDRESS_KEYS,
   ...LIMIT_KEYS,
   ...LOGGING_KEYS,
+  ...TLS_KEYS,
   ...AUTHORIZATION_KEYS,
   ...MAPPING_KEYS,
   ...JETSTREAM_KEYS,
@@ -45,6 +47,7 @@ export const TABLES: Readonly<Record<string, readonly KeyFacts[]>> = {
   'mappings.*': DESTINATION_KEYS,
   jetstream: JETSTREAM_BLOCK_KEYS,
   'jetstream.limits': JETSTREAM_LIMITS_KEYS,
+  tls: TLS_BLOCK_KEYS,
   leafnodes: LEAFNODE_BLOCK_KEYS,
   'leafnodes.remotes[]': LEAF_REMOTE_KEYS,
 };

@@ -12,6 +12,7 @@ import { subjectOf } from './subject-text.ts';
 /** Why a server cannot run with these options; null if it can. */
 export function validateOptions(options: ServerOptions): string | null {
   return (
+    monitorFault(options) ??
     lameDuckFault(options) ??
     payloadFault(options) ??
     nameFault(options) ??
@@ -19,6 +20,13 @@ export function validateOptions(options: ServerOptions): string | null {
     noAuthUserFault(options.authorization) ??
     domainFault(options.jetstream.domain)
   );
+}
+
+function monitorFault({ monitorPort, httpsPort, tls }: ServerOptions): string | null {
+  if (httpsPort === null) return null;
+  if (monitorPort !== null)
+    return `can't specify both HTTP (${monitorPort || -1}) and HTTPs (${httpsPort || -1}) ports`;
+  return tls === null ? 'TLS cert and key required for HTTPS' : null;
 }
 
 function lameDuckFault({ lameDuckGraceMs, lameDuckDurationMs }: ServerOptions): string | null {

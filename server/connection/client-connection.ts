@@ -83,13 +83,10 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
     return this.description ?? describeClient(this.options, this.user, this.account?.name ?? '');
   }
 
-  /** The connection was accepted: greet the client. */
-  connected(): void {
+  override arrived(): void {
     const { host } = this;
     if (!host.authRequired) this.assume(host.identityWithoutConnect());
     if (host.log.debugEnabled) host.log.debug(`${this.label} - Client connection created`);
-    this.greet(host.clientInfo(this.id, this.socket.remote.host, null));
-    this.armDeadline();
   }
 
   // ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────

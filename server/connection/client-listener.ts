@@ -1,49 +1,138 @@
 /**
- * The port that clients connect to. It is open or failed once `open` has said which; what goes wrong with single
- * connections after that is logged, and stops nothing.
+ * Where clients connect: a port, with TLS or without, and a socket of the file system if there is to be one. Both are
+ * open, or one has failed, once `open` has said which; what goes wrong with single connections after that is logged, and
+ * stops nothing.
+ *
+ *     port ──┬─ without TLS ──► client.connected()
+ *            └─ with TLS ─────► TlsEntrances ─► client.entered()
+ *     path ────────────────────► client.connected(), never encrypted: who may open the file is the host's matter
  */
 
-import type { Address, Io, IoError, Listener, Socket, SocketHandler } from '../io/io.ts';
-import type { Log } from '../io/log.ts';
+import type { ServerOptions } from '../config/options.ts';
+import type { TlsOptions } from '../config/transport-options.ts';
+import type { IoError, Listener, ListenHandler, SecuringNetwork, Socket, SocketHandler } from '../io/io.ts';
 import { AcceptFailures } from './accept-failures.ts';
-import { hostPort } from './listen-failure.ts';
+import type { ClientConnection } from './client-connection.ts';
+import { hostPort, listenFailure } from './listen-failure.ts';
+import { type EntranceHost, TlsEntrances } from './tls-entrance.ts';
+
+/** Why clients can't connect. */
+export interface OpenFailure {
+  readonly text: string;
+  readonly cause: Error;
+}
+
+type Enter = (client: ClientConnection) => void;
+type OpenDone = (port: number, failure: OpenFailure | null) => void;
 
 export class ClientListener {
-  private readonly io: Io;
-  private readonly log: Log;
-  private readonly accept: (socket: Socket) => SocketHandler;
-  private listener: Listener | null = null;
+  private readonly host: EntranceHost;
+  private readonly accept: (socket: Socket, enter: Enter) => SocketHandler;
+  private readonly listeners: Listener[] = [];
+  private entrances: TlsEntrances | null = null;
 
-  /** `accept` makes the owner of each connection. */
-  constructor(io: Io, log: Log, accept: (socket: Socket) => SocketHandler) {
-    this.io = io;
-    this.log = log;
+  /** `accept` makes the owner of each connection, and calls `enter` for it unless it is to go at once. */
+  constructor(host: EntranceHost, accept: (socket: Socket, enter: Enter) => SocketHandler) {
+    this.host = host;
     this.accept = accept;
   }
 
   /** Listens; `done` gets the port, or why there is none. */
-  open({ host, port }: Address, done: (port: number, error: IoError | null) => void): void {
-    const failures = new AcceptFailures(this.log, this.io.clock);
-    let isOpen = false;
-    this.listener = this.io.network.listen(
-      { host, port },
-      {
-        listening: (bound) => {
-          isOpen = true;
-          this.log.notice(`Listening for client connections on ${hostPort({ host, port: bound.port })}`);
-          done(bound.port, null);
-        },
-        accepted: this.accept,
-        failed: (error) => {
-          if (isOpen) failures.note(error);
-          else done(port, error);
-        },
-      },
-    );
+  open(options: ServerOptions, done: OpenDone): void {
+    this.openPort(options, (port, failure) => {
+      if (failure !== null || options.unixPath === '') done(port, failure);
+      else this.openPath(options, (problem) => done(port, problem));
+    });
   }
 
   /** Takes no new connections; those that are there live on. */
   close(): void {
-    this.listener?.close(() => undefined);
+    for (const listener of this.listeners) listener.close(() => undefined);
+    this.listeners.length = 0;
+  }
+
+  /** Shows other certificates, or has other rules, from the next connection on. Throws when they cannot be used. */
+  secureAnew({ tls, allowsNonTls }: ServerOptions): void {
+    const { entrances } = this;
+    const { network } = this.host.io;
+    if (entrances === null || tls === null || network.tls === undefined) return;
+    entrances.plan = { options: tls, context: network.tls.context(tls), allowsNonTls };
+  }
+
+  private openPort(options: ServerOptions, done: OpenDone): void {
+    const { io, log } = this.host;
+    const { host, port, tls } = options;
+    const finish = (bound: number, error: IoError | null): void => {
+      if (error === null) {
+        log.notice(`Listening for client connections on ${hostPort({ host, port: bound })}`);
+        if (tls !== null) this.tellOfTls(tls, options.allowsNonTls);
+        done(bound, null);
+        return;
+      }
+      const reason = JSON.stringify(listenFailure({ host, port }, error));
+      done(port, { text: `Error listening on port: ${hostPort({ host, port })}, ${reason}`, cause: error });
+    };
+    if (tls === null) {
+      const accepted = (socket: Socket): SocketHandler => this.accept(socket, (client) => client.connected());
+      this.listeners.push(io.network.listen({ host, port }, { ...this.outcome(finish), accepted }));
+    } else if (io.network.tls === undefined) finish(port, new Error('this network has no TLS'));
+    else this.openSecuring(io.network.tls, options, tls, finish);
+  }
+
+  private openSecuring(
+    network: SecuringNetwork,
+    { host, port, allowsNonTls }: ServerOptions,
+    tls: TlsOptions,
+    finish: (bound: number, error: IoError | null) => void,
+  ): void {
+    const entrances = new TlsEntrances(this.host, { options: tls, context: network.context(tls), allowsNonTls });
+    this.entrances = entrances;
+    const listener = network.listen(
+      { host, port },
+      {
+        ...this.outcome(finish),
+        accepted: (socket) =>
+          this.accept(socket, (client) => {
+            client.arrived();
+            entrances.enter(client, socket);
+          }),
+      },
+    );
+    this.listeners.push(listener);
+  }
+
+  private openPath({ unixPath, unixMode }: ServerOptions, done: (failure: OpenFailure | null) => void): void {
+    const { io, log } = this.host;
+    const finish = (_port: number, error: IoError | null): void => {
+      if (error === null) log.notice(`Listening for client connections on unix:${unixPath}`);
+      done(error === null ? null : { text: `Error listening on unix:${unixPath}: ${error.message}`, cause: error });
+    };
+    const accepted = (socket: Socket): SocketHandler => this.accept(socket, (client) => client.connected());
+    const listener = io.network.listenOnPath?.(unixPath, unixMode, { ...this.outcome(finish), accepted });
+    if (listener === undefined) finish(0, new Error('this network has no sockets of the file system'));
+    else this.listeners.push(listener);
+  }
+
+  /** Says once whether listening began; failures after that are of single connections. */
+  private outcome(finish: (port: number, error: IoError | null) => void): Omit<ListenHandler, 'accepted'> {
+    const failures = new AcceptFailures(this.host.log, this.host.io.clock);
+    let isOpen = false;
+    return {
+      listening: ({ port }) => {
+        isOpen = true;
+        finish(port, null);
+      },
+      failed: (error) => {
+        if (isOpen) failures.note(error);
+        else finish(0, error);
+      },
+    };
+  }
+
+  private tellOfTls({ isHandshakeFirst, fallbackDelayMs }: TlsOptions, allowsNonTls: boolean): void {
+    const { log } = this.host;
+    const isFirstOnly = isHandshakeFirst && fallbackDelayMs === 0;
+    log.notice(`TLS ${allowsNonTls && !isFirstOnly ? 'available' : 'required'} for client connections`);
+    if (isFirstOnly) log.warn('Clients that are not using "TLS Handshake First" option will fail to connect');
   }
 }

@@ -42,6 +42,25 @@ export abstract class ClientReceiver extends Connection {
     return this.ownSubscriptions;
   }
 
+  /** The connection was accepted, and is a client's from the start. */
+  connected(): void {
+    this.arrived();
+    this.greetClient();
+    this.entered();
+  }
+
+  /** It was accepted; nothing has been said. */
+  abstract arrived(): void;
+
+  greetClient(): void {
+    this.greet(this.host.clientInfo(this.id, this.socket.remote.host, null));
+  }
+
+  /** What it sends is the protocol from now on. */
+  entered(): void {
+    this.armDeadline();
+  }
+
   override deliver(subscription: Subscription, message: Message): boolean {
     if (this.state !== 'open' || (message.source === this && !this.echo)) return false;
     if (this.deliveryPermissions !== null && this.deliveryPermissions.deniesDelivery(subscription, message)) {

@@ -147,6 +147,8 @@ export const HEADROOM_BYTES = 65_536;
 export interface Socket {
   readonly remote: Address;
   readonly local: Address;
+  /** What the handshake came to; absent where nothing is encrypted. */
+  readonly tls?: TlsPeer | null;
   /** Sends the pieces in order. Not to be called again before the handler's `written`. */
   write(pieces: readonly Uint8Array[]): void;
   resume(): void;
@@ -167,6 +169,56 @@ export interface ListenHandler {
 export interface Listener {
   /** Stops listening; accepted sockets live on. */
   close(done: () => void): void;
+}
+
+/** A connection that came in and is not read yet: whether it is encrypted is still to be decided. */
+export interface UndecidedSocket extends Socket {
+  /** Tells the first byte that the peer sends, and leaves it to be read. */
+  peek(done: (firstByte: number) => void): void;
+  /** Reads from now on, in clear. */
+  readInClear(): void;
+  /** Shakes hands, and reads what is decrypted if that succeeds; `done` hears of either, once, unless it closes first. */
+  shakeHands(context: TlsContext, done: (error: IoError | null) => void): void;
+}
+
+export interface TlsSettings {
+  /** In PEM; the first is shown where the peer asks for no name. */
+  readonly certificates: readonly { readonly certificate: string; readonly key: string }[];
+  /** In PEM; null: those the host trusts. */
+  readonly authorities: string | null;
+  /** Whether the peer has to show a certificate that these vouch for. */
+  readonly verifiesClients: boolean;
+  readonly minVersion: 'TLSv1.2' | 'TLSv1.3';
+  /** In OpenSSL's names. */
+  readonly ciphers: readonly string[];
+  readonly curves: readonly string[];
+}
+
+/** Settings made ready for handshakes; of use only to the network that made it. */
+export interface TlsContext {
+  readonly settings: TlsSettings;
+}
+
+export interface TlsPeer {
+  /** `1.3` */
+  readonly version: string;
+  /** In the standard's name, as `TLS_AES_128_GCM_SHA256`. */
+  readonly cipher: string;
+  /** DER of the certificate that the peer showed; null: none. */
+  readonly certificate: Uint8Array | null;
+}
+
+export interface UndecidedListenHandler extends Omit<ListenHandler, 'accepted'> {
+  accepted(socket: UndecidedSocket): SocketHandler;
+}
+
+/** The part of a network that can encrypt. */
+export interface SecuringNetwork {
+  /** Throws when the settings cannot be used. */
+  context(settings: TlsSettings): TlsContext;
+  listen(address: Address, handler: UndecidedListenHandler): Listener;
+  /** `context` is asked for each connection, so that certificates can change. Peers need no certificate. */
+  serveHttps(address: Address, context: () => TlsContext, handler: HttpHandler): Listener;
 }
 
 export interface HttpRequest {
@@ -193,6 +245,10 @@ export interface Network {
   /** Dials; the outcome reaches the handler as `connected` or `closed`. */
   connect(address: Address, handler: SocketHandler): Socket;
   serveHttp(address: Address, handler: HttpHandler): Listener;
+  /** Absent where nothing can be encrypted. */
+  readonly tls?: SecuringNetwork;
+  /** Listens on a socket of the file system with these permission bits; absent where there are no such sockets. */
+  readonly listenOnPath?: (path: string, mode: number, handler: ListenHandler) => Listener;
 }
 
 export interface Host {

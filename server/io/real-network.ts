@@ -5,11 +5,13 @@
  */
 
 import net from 'node:net';
-import type { Address, ListenHandler, Listener, Network, Socket, SocketHandler } from './io.ts';
+import type { Address, ListenHandler, Listener, Network, SecuringNetwork, Socket, SocketHandler } from './io.ts';
 import { openAccepted } from './real-handle-socket.ts';
-import { serveHttp } from './real-http.ts';
+import { serveHttp, serveHttps } from './real-http.ts';
 import { RealListener } from './real-listener.ts';
+import { listenOnPath } from './real-path-listener.ts';
 import { dial, openWrapped } from './real-runtime-socket.ts';
+import { listenUndecided, RealTlsContext } from './real-tls-socket.ts';
 import { isUsableHandle, type ListeningServer, streamBinding, systemError } from './real-tcp-handle.ts';
 
 export class RealNetwork implements Network {
@@ -37,6 +39,13 @@ export class RealNetwork implements Network {
   }
 
   readonly serveHttp: Network['serveHttp'] = serveHttp;
+  readonly listenOnPath: NonNullable<Network['listenOnPath']> = listenOnPath;
+
+  readonly tls: SecuringNetwork = {
+    context: (settings) => new RealTlsContext(settings),
+    listen: listenUndecided,
+    serveHttps,
+  };
 }
 
 /** Takes the listening handle's connections before `net.Server` wraps them. */

@@ -25,10 +25,11 @@ interface ReadingHandle {
 }
 
 /** A runtime socket that knows whose it is, so that all of them share their listeners. */
-type OwnedSocket = net.Socket & { _handle?: ReadingHandle | null; owner?: RuntimeSocket };
+export type OwnedSocket = net.Socket & { _handle?: ReadingHandle | null; owner?: RuntimeSocket };
 
-class RuntimeSocket implements Socket {
-  private socket: OwnedSocket | null = null;
+/** Those that can be encrypted build on it (`real-tls-socket.ts`). */
+export class RuntimeSocket implements Socket {
+  protected socket: OwnedSocket | null = null;
   private handler: SocketHandler | null = null;
   private error: IoError | null = null;
   private remoteAddress: Address | null = null;
@@ -41,11 +42,16 @@ class RuntimeSocket implements Socket {
     this.handler === null || this.handler.data(readBuffer, HEADROOM_BYTES, HEADROOM_BYTES + bytes);
 
   bind(socket: OwnedSocket): void {
+    socket.on('close', onClose);
+    this.own(socket);
+  }
+
+  /** Reads, writes and hears of errors through this socket from now on. */
+  protected own(socket: OwnedSocket): void {
     this.socket = socket;
     socket.owner = this;
     socket.on('error', onError);
     socket.on('end', onEnd);
-    socket.on('close', onClose);
   }
 
   attach(handler: SocketHandler): void {
@@ -125,12 +131,17 @@ class RuntimeSocket implements Socket {
   }
 }
 
+/** Reads what the runtime gives, in buffers of its own. */
+export function readData(socket: net.Socket): void {
+  socket.on('data', onData);
+}
+
 /** Makes the socket of a connection that the runtime accepted and wrapped, and its owner. */
 export function openWrapped(socket: net.Socket, listen: ListenHandler): void {
   const real = new RuntimeSocket();
   real.bind(socket);
   real.attach(listen.accepted(real));
-  socket.on('data', onData);
+  readData(socket);
 }
 
 export function dial(address: Address, handler: SocketHandler): Socket {

@@ -10,8 +10,9 @@
  * (LIST_BYTES_MAX), beyond which it is a 503 too.
  */
 
+import { strict as assert } from 'node:assert';
 import { posix } from 'node:path';
-import type { Address, HttpRequest, HttpResponse, IoError, Listener } from '../io/io.ts';
+import type { Address, HttpHandler, HttpRequest, HttpResponse, IoError, Listener, TlsContext } from '../io/io.ts';
 import { hostPort, listenFailure } from '../connection/listen-failure.ts';
 import { runSliced } from '../io/slicer.ts';
 import { connz } from './connz.ts';
@@ -54,6 +55,7 @@ export class Monitor {
   private listener: Listener | null = null;
   private readonly waiting: { readonly list: List; readonly respond: Respond }[] = [];
   private isListing = false;
+  private secured: TlsContext | null = null;
 
   constructor(source: MonitorSource, listBytesMax: number = LIST_BYTES_MAX) {
     this.context = { source, requests: new RequestCounts(), cpu: new CpuUsage(source.io), listBytesMax };
@@ -68,11 +70,13 @@ export class Monitor {
   /** Listens where it is configured to; `done` hears when it does, or why it can't. */
   start(done: (problem: ListenProblem | null) => void): void {
     const { io, log, options } = this.context.source;
-    const address = { host: options.monitorHost, port: options.monitorPort ?? 0 };
-    this.listener = io.network.serveHttp(address, {
+    const { monitorHost: host, monitorPort, httpsPort } = options;
+    const address = { host, port: monitorPort ?? httpsPort ?? 0 };
+    const isPlain = httpsPort === null;
+    const handler: HttpHandler = {
       listening: ({ port }) => {
         this.address = { host: address.host, port };
-        log.notice(`Starting http monitor on ${hostPort(this.address)}`);
+        log.notice(`Starting ${isPlain ? 'http' : 'https'} monitor on ${hostPort(this.address)}`);
         done(null);
       },
       request: (request, respond) => this.answer(request, respond),
@@ -81,7 +85,18 @@ export class Monitor {
         if (this.address === null) done({ text, cause: error });
         else log.error(`monitoring: ${error.message}`);
       },
-    });
+    };
+    if (isPlain) this.listener = io.network.serveHttp(address, handler);
+    else this.listener = io.network.tls?.serveHttps(address, () => this.tlsContext(), handler) ?? null;
+  }
+
+  /** What is shown to those who connect now. */
+  private tlsContext(): TlsContext {
+    const { io, options } = this.context.source;
+    const { tls } = options;
+    assert(tls !== null && io.network.tls !== undefined, 'https is only served with TLS configured');
+    if (this.secured === null || this.secured.settings !== tls) this.secured = io.network.tls.context(tls);
+    return this.secured;
   }
 
   /** Stops listening and ends what is connected. */

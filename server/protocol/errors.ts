@@ -12,6 +12,7 @@ export type ClosedReason =
   | 'Client Closed'
   | 'Authentication Timeout'
   | 'Authentication Failure'
+  | 'TLS Handshake Failure'
   | 'Slow Consumer (Pending Bytes)'
   | 'Slow Consumer (Write Deadline)'
   | 'Write Error'
@@ -44,6 +45,7 @@ type PeerErrorName =
   | 'maximumPayload'
   | 'maximumControlLine'
   | 'maximumConnections'
+  | 'throttled'
   | 'maximumSubscriptions'
   | 'staleConnection'
   | 'invalidProtocol'
@@ -58,6 +60,10 @@ export const PeerErrors: Readonly<Record<PeerErrorName, PeerError>> = {
   maximumPayload: { text: 'Maximum Payload Violation', closes: 'Maximum Message Payload Exceeded' },
   maximumControlLine: { text: 'maximum control line exceeded', closes: 'Maximum Control Line Exceeded' },
   maximumConnections: { text: 'maximum connections exceeded', closes: 'Maximum Connections Exceeded' },
+  throttled: {
+    text: 'Connection throttling is active. Please try again later.',
+    closes: 'Maximum Connections Exceeded',
+  },
   maximumSubscriptions: { text: 'maximum subscriptions exceeded', closes: null },
   staleConnection: { text: 'Stale Connection', closes: 'Stale Connection' },
   invalidProtocol: { text: 'invalid client protocol', closes: 'Bad Client Protocol Version' },

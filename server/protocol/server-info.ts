@@ -14,6 +14,8 @@ export interface ServerInfo {
   headers: boolean;
   auth_required?: boolean;
   tls_required?: boolean;
+  tls_verify?: boolean;
+  tls_available?: boolean;
   max_payload: number;
   jetstream?: boolean;
   client_id?: number;

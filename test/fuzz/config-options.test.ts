@@ -55,6 +55,7 @@ function outcomeOf(config: string): string {
     const holes = JSON.stringify(outcome.options, (_, option: unknown) => (Number.isNaN(option) ? 'hole' : option));
     return holes.includes('"hole"') ? 'not a number' : 'start';
   }
+  if (outcome.kind === 'signal') return 'signal';
   const lines = outcome.stderr
     .replace(/^nats-server: /, '')
     .trimEnd()

@@ -178,8 +178,6 @@ describe('warnings', () => {
 
 describe('what petiole does not have yet', () => {
   test.each([
-    ['tls {}', '1:0: tls: not supported by petiole yet'],
-    ['tls { cert_file: a, key_file: b }', '1:0: tls: not supported by petiole yet'],
     ['accounts { A {} }', '1:0: accounts: not supported by petiole yet'],
     ['accounts: [A]', '1:0: accounts: not supported by petiole yet'],
     ['cluster { name: c, listen: "a:1" }', '1:0: cluster: not supported by petiole yet'],
@@ -188,10 +186,7 @@ describe('what petiole does not have yet', () => {
     ['mqtt { port: 1883 }', '1:0: mqtt: not supported by petiole yet'],
     ['operator: "x.jwt"', '1:0: operator: not supported by petiole yet'],
     ['resolver: MEMORY', '1:0: resolver: not supported by petiole yet'],
-    ['https: 8443', '1:0: https: not supported by petiole yet'],
-    ['https_port: 8443', '1:0: https_port: not supported by petiole yet'],
     ['syslog: true', '1:0: syslog: not supported by petiole yet'],
-    ['logfile_size_limit: 1mb', '1:0: logfile_size_limit: not supported by petiole yet'],
     ['proxy_protocol: true', '1:0: proxy_protocol: not supported by petiole yet'],
     ['feature_flags { js_ack_fc_v2: true }', '1:0: feature_flags: not supported by petiole yet'],
     ['system_account: "$G"', '1:0: system_account: not supported by petiole yet'],

@@ -66,6 +66,9 @@ const KNOWN: Readonly<Record<string, string>> = {
     certificates min_version`,
 };
 
+/** What petiole has beyond that. */
+const OWN: Readonly<Record<string, string>> = { '': 'log_format unix unix_mode' };
+
 function isAbsent(key: KeyFacts): key is AbsentKey {
   return 'accepts' in key;
 }
@@ -81,7 +84,8 @@ describe.each(Object.entries(KNOWN))('%s', (path, spellings) => {
   const names = keys.flatMap(({ name, aliases }) => [name, ...aliases]);
 
   test('knows what nats-server knows, and each once', () => {
-    expect(names.toSorted()).toEqual(spellings.trim().split(/\s+/).toSorted());
+    const all = `${spellings} ${OWN[path] ?? ''}`;
+    expect(names.toSorted()).toEqual(all.trim().split(/\s+/).toSorted());
   });
 
   test('says what each key is for', () => {

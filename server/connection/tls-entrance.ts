@@ -1,0 +1,232 @@
+/**
+ * The way in for clients where TLS is configured: what happens between accept and the first byte of the protocol.
+ *
+ *     accepted ─┬─ handshake first ───────────────────────────────► handshake ─► INFO, encrypted
+ *               ├─ handshake first, with a delay: bytes within it ─► handshake ─► INFO, encrypted
+ *               │                                 none ──┐
+ *               └─ INFO in clear ◄───────────────────────┘
+ *                    ├─ TLS required ─────────────────────────────► handshake
+ *                    └─ allow_non_tls: first byte 0x16 ───────────► handshake;   any other ─► in clear
+ *
+ * Whoever has not finished the handshake after its timeout is closed without a word. Bounds: HANDSHAKES_MAX go on at
+ * a time, and others wait unread until one of those ends or their own time is over; `connection_rate_limit` handshakes
+ * begin within a second, and others are told so.
+ */
+
+import type { TlsOptions } from '../config/transport-options.ts';
+import type { Io, IoError, TlsContext, UndecidedSocket } from '../io/io.ts';
+import type { Log } from '../io/log.ts';
+import { type ClosedReason, PeerErrors } from '../protocol/errors.ts';
+import type { ClientConnection } from './client-connection.ts';
+import type { DeadlineWheel, WheelEntry } from './deadline-wheel.ts';
+import { type HandshakeFailure, handshakeFailure } from './handshake-failure.ts';
+import { isPinned } from './pinned-keys.ts';
+
+const HANDSHAKES_MAX = 1_024;
+/** The first byte of a TLS record that begins a handshake. */
+const HANDSHAKE_BYTE = 0x16;
+const RATE_WINDOW_MS = 1_000;
+
+const HANDSHAKE_FAILED: ClosedReason = 'TLS Handshake Failure';
+
+export interface EntranceHost {
+  readonly io: Io;
+  readonly log: Log;
+  readonly wheel: DeadlineWheel;
+}
+
+/** What holds for those that come in now; a reload makes another. */
+export interface EntrancePlan {
+  readonly options: TlsOptions;
+  readonly context: TlsContext;
+  readonly allowsNonTls: boolean;
+}
+
+export class TlsEntrances {
+  readonly host: EntranceHost;
+  plan: EntrancePlan;
+  private going = 0;
+  private readonly waiting: TlsEntrance[] = [];
+  private windowEndMs = 0;
+  private begunInWindow = 0;
+
+  constructor(host: EntranceHost, plan: EntrancePlan) {
+    this.host = host;
+    this.plan = plan;
+  }
+
+  /** Takes a connection through; it is a client like any other afterwards. */
+  enter(client: ClientConnection, socket: UndecidedSocket): void {
+    new TlsEntrance(this, this.plan, client, socket).begin();
+  }
+
+  /** Whether another handshake may begin within this second. */
+  allows(limit: number): boolean {
+    if (limit === 0) return true;
+    const now = this.host.io.clock.monotonicMs();
+    if (now > this.windowEndMs) {
+      this.begunInWindow = 0;
+      this.windowEndMs = now + RATE_WINDOW_MS;
+    } else this.begunInWindow++;
+    return this.begunInWindow < limit;
+  }
+
+  /** Begins the handshake now or when there is room. */
+  queue(entrance: TlsEntrance): void {
+    if (this.going >= HANDSHAKES_MAX) this.waiting.push(entrance);
+    else {
+      this.going++;
+      entrance.shake();
+    }
+  }
+
+  ended(): void {
+    this.going--;
+    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
+      if (next.isOver) continue;
+      this.going++;
+      next.shake();
+      return;
+    }
+  }
+}
+
+/**
+ * `first`: for a first byte, before INFO. `sniff`: for one after it. `queue`: for room to shake hands. `handshake`: for its
+ * end. `over`: for nothing.
+ */
+type Awaited = 'first' | 'sniff' | 'queue' | 'handshake' | 'over';
+
+class TlsEntrance implements WheelEntry {
+  dueMs = 0;
+  wheelSlot = -1;
+  wheelNext: WheelEntry | null = null;
+  wheelPrevious: WheelEntry | null = null;
+  private readonly all: TlsEntrances;
+  private readonly plan: EntrancePlan;
+  private readonly client: ClientConnection;
+  private readonly socket: UndecidedSocket;
+  private isGreeted = false;
+  private awaited: Awaited = 'over';
+
+  constructor(all: TlsEntrances, plan: EntrancePlan, client: ClientConnection, socket: UndecidedSocket) {
+    this.all = all;
+    this.plan = plan;
+    this.client = client;
+    this.socket = socket;
+  }
+
+  get isOver(): boolean {
+    return this.client.isClosed;
+  }
+
+  begin(): void {
+    const { isHandshakeFirst, fallbackDelayMs } = this.plan.options;
+    if (!isHandshakeFirst) this.greetInClear();
+    else if (fallbackDelayMs === 0) this.secure();
+    else {
+      this.await('first', fallbackDelayMs);
+      this.peek();
+    }
+  }
+
+  deadlinePassed(): void {
+    if (this.isOver) return;
+    if (this.awaited === 'first') this.greetInClear();
+    // It says nothing, as clients without TLS may that wait for something.
+    else if (this.awaited === 'sniff') this.enterInClear();
+    else {
+      this.debug('TLS handshake timeout');
+      this.end();
+      this.client.abort(HANDSHAKE_FAILED);
+    }
+  }
+
+  private peek(): void {
+    this.socket.peek((byte) => {
+      if (this.isOver) return;
+      if (this.awaited === 'first' || (this.awaited === 'sniff' && byte === HANDSHAKE_BYTE)) this.secure();
+      else if (this.awaited === 'sniff') this.enterInClear();
+    });
+  }
+
+  private greetInClear(): void {
+    const { plan } = this;
+    this.isGreeted = true;
+    this.client.greetClient();
+    if (!plan.allowsNonTls) {
+      this.secure();
+      return;
+    }
+    const isPeeking = this.awaited === 'first';
+    this.await('sniff', plan.options.timeoutMs);
+    if (!isPeeking) this.peek();
+  }
+
+  private enterInClear(): void {
+    this.end();
+    this.socket.readInClear();
+    this.client.entered();
+  }
+
+  private secure(): void {
+    const { options } = this.plan;
+    if (this.all.allows(options.connectionRateLimit)) {
+      this.await('queue', options.timeoutMs);
+      this.all.queue(this);
+    } else {
+      this.end();
+      this.client.fail(PeerErrors.throttled);
+    }
+  }
+
+  /** There is room for its handshake. */
+  shake(): void {
+    this.awaited = 'handshake';
+    this.debug('Starting TLS client connection handshake');
+    this.socket.shakeHands(this.plan.context, (error) => this.shaken(error));
+  }
+
+  private shaken(error: IoError | null): void {
+    if (this.awaited !== 'handshake') return;
+    this.end();
+    const { client } = this;
+    if (client.isClosed) return;
+    const peer = this.socket.tls ?? null;
+    if (error !== null || peer === null) this.failed(handshakeFailure(error, peer));
+    else if (!isPinned(peer, this.plan.options.pinnedKeys))
+      this.failed({ text: 'certificate not pinned', isProbe: false });
+    else {
+      if (!this.isGreeted) client.greetClient();
+      client.entered();
+      this.debug('TLS handshake complete');
+      this.debug(`TLS version ${peer.version}, cipher suite ${peer.cipher}`);
+    }
+  }
+
+  private failed({ text, isProbe }: HandshakeFailure): void {
+    const line = `TLS handshake error: ${text}`;
+    if (isProbe) this.debug(line);
+    else this.all.host.log.error(`${this.client.label} - ${line}`);
+    this.client.abort(HANDSHAKE_FAILED);
+  }
+
+  private await(what: Awaited, delayMs: number): void {
+    const { io, wheel } = this.all.host;
+    this.awaited = what;
+    wheel.set(this, io.clock.monotonicMs() + delayMs);
+  }
+
+  /** Awaits nothing any more. */
+  private end(): void {
+    const wasShaking = this.awaited === 'handshake';
+    this.awaited = 'over';
+    this.all.host.wheel.remove(this);
+    if (wasShaking) this.all.ended();
+  }
+
+  private debug(text: string): void {
+    const { log } = this.all.host;
+    if (log.debugEnabled) log.debug(`${this.client.label} - ${text}`);
+  }
+}

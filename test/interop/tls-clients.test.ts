@@ -1,0 +1,158 @@
+/** Clients over TLS, on nats-server and petiole alike: the handshake's order, what is refused, what is told. */
+import { createHash, X509Certificate } from 'node:crypto';
+import { connect } from 'node:net';
+import { afterAll, expect, test } from 'vitest';
+import { TestAuthority } from '../helpers/certificates.ts';
+import { describeTargets, serve } from '../helpers/describe-targets.ts';
+import type { RunningServer } from '../helpers/targets.ts';
+import { temporaryDirectory } from '../helpers/temporary-directory.ts';
+import { dialTls, type TlsClient } from '../helpers/tls-client.ts';
+import { until } from '../helpers/until.ts';
+import { dial } from '../helpers/wire-client.ts';
+
+const directory = temporaryDirectory(afterAll);
+const authority = new TestAuthority(directory);
+const stranger = new TestAuthority(directory, 'stranger').issue('other', '/CN=other', 'DNS:other');
+const ours = authority.issueServer();
+const joe = authority.issue('joe', '/O=petiole/CN=joe', 'email:joe@example.com');
+
+function tlsBlock(more = ''): string {
+  return `debug: true\ntls { cert_file: "${ours.certFile}", key_file: "${ours.keyFile}", ca_file: "${authority.file}"\n${more} }\n`;
+}
+
+async function talk(client: TlsClient): Promise<void> {
+  client.send('CONNECT {"verbose":false}\r\nSUB a 1\r\nPUB a 2\r\nhi\r\nPING\r\n');
+  await client.sees('MSG a 1 2\r\nhi\r\nPONG\r\n');
+}
+
+async function logged(server: RunningServer, text: string | RegExp): Promise<void> {
+  await until(() => (typeof text === 'string' ? server.log.includes(text) : text.test(server.log)), String(text));
+}
+
+describeTargets('a server with TLS', (target) => {
+  test('says in INFO that it is required, shakes hands, and serves', async () => {
+    const server = await serve(target, tlsBlock());
+    const client = await dialTls(server.address(), { authority });
+    expect(client.clear).toMatch(/"tls_required":true/);
+    expect(client.clear).not.toMatch(/tls_verify|tls_available/);
+    await talk(client);
+    expect(server.log).toContain('TLS required for client connections');
+    await logged(server, 'TLS version 1.3, cipher suite TLS_AES');
+  });
+
+  test('carries large messages both ways', async () => {
+    const server = await serve(target, tlsBlock());
+    const client = await dialTls(server.address(), { authority });
+    const payload = 'x'.repeat(900_000);
+    client.send(`CONNECT {"verbose":false}\r\nSUB a 1\r\nPUB a 900000\r\n${payload}\r\nPING\r\n`);
+    await client.sees('PONG\r\n');
+    expect(client.received).toContain(`MSG a 1 900000\r\n${payload}\r\n`);
+  });
+
+  test('closes who speaks in clear', async () => {
+    const server = await serve(target, tlsBlock());
+    const client = await dial(server.address());
+    await client.line();
+    client.send('CONNECT {}\r\nPING\r\n');
+    // What it says, if anything, is an alert of TLS.
+    await until(() => /TLS handshake error: tls: first record does not look/.test(server.log), 'the error');
+    await logged(server, 'Client connection closed: TLS Handshake Failure');
+    await client.close();
+    expect(server.log).not.toContain('TLS handshake complete');
+  });
+
+  test('closes who says nothing, after the timeout and without a word', async () => {
+    const server = await serve(target, tlsBlock('timeout: 0.2'));
+    const client = await dial(server.address());
+    await client.line();
+    await client.closed();
+    await logged(server, 'Client connection closed: TLS Handshake Failure');
+    expect(server.log).not.toContain('TLS handshake complete');
+  });
+
+  test('wants a certificate where it verifies', async () => {
+    const server = await serve(target, tlsBlock('verify: true'));
+    const client = await dialTls(server.address(), { authority, certificate: joe });
+    expect(client.clear).toMatch(/"tls_required":true,"tls_verify":true/);
+    await talk(client);
+    await dialTls(server.address(), { authority });
+    await logged(server, `TLS handshake error: tls: client didn't provide a certificate`);
+    await dialTls(server.address(), { authority, certificate: stranger });
+    await logged(
+      server,
+      /TLS handshake error: tls: failed to verify certificate: x509: certificate signed by unknown authority.*\(CN=other SHA-256: [0-9a-f]{64}\)/,
+    );
+  });
+
+  test('takes only pinned certificates where there are some', async () => {
+    const key = new X509Certificate(joe.certificate).publicKey.export({ type: 'spki', format: 'der' });
+    const digest = createHash('sha256').update(key).digest('hex');
+    const server = await serve(target, tlsBlock(`verify: true, pinned_certs: ["${digest}"]`));
+    await talk(await dialTls(server.address(), { authority, certificate: joe }));
+    const ann = authority.issue('ann', '/CN=ann', 'email:ann@example.com');
+    await dialTls(server.address(), { authority, certificate: ann });
+    await logged(server, 'TLS handshake error: certificate not pinned');
+    expect(server.log.match(/TLS handshake complete/g)).toHaveLength(1);
+  });
+
+  test('shakes hands first where it is told to', async () => {
+    const server = await serve(target, tlsBlock('handshake_first: true'));
+    const client = await dialTls(server.address(), { authority, isFirst: true });
+    await client.sees(/^INFO .*"tls_required":true/);
+    await talk(client);
+    expect(server.log).toContain('Clients that are not using "TLS Handshake First" option will fail to connect');
+  });
+
+  test('waits a moment for those who shake hands first, then greets the others', async () => {
+    const server = await serve(target, tlsBlock('handshake_first: "300ms"'));
+    const first = await dialTls(server.address(), { authority, isFirst: true });
+    await first.sees(/^INFO /);
+    await talk(first);
+    const later = await dialTls(server.address(), { authority });
+    expect(later.clear).toMatch(/"tls_required":true/);
+    await talk(later);
+  });
+
+  test('takes clients without TLS where that is allowed', async () => {
+    const server = await serve(target, `allow_non_tls: true\n${tlsBlock()}`);
+    const plain = await dial(server.address());
+    const info = await plain.line();
+    expect(info).toMatch(/"tls_available":true/);
+    expect(info).not.toMatch(/tls_required/);
+    plain.send('CONNECT {"verbose":false}\r\nPING\r\n');
+    await plain.expect('PONG\r\n');
+    await plain.close();
+    await talk(await dialTls(server.address(), { authority }));
+    expect(server.log).toContain('TLS available for client connections');
+  });
+
+  test('slows handshakes down to a rate', async () => {
+    const server = await serve(target, tlsBlock('connection_rate_limit: 2'));
+    await talk(await dialTls(server.address(), { authority }));
+    await talk(await dialTls(server.address(), { authority }));
+    const client = connect(server.address().port, '127.0.0.1');
+    let text = '';
+    client.on('data', (bytes) => (text += bytes.toString()));
+    await until(
+      () => text.includes(`-ERR 'Connection throttling is active. Please try again later.'\r\n`),
+      'the error',
+    );
+    client.destroy();
+    expect(server.log.match(/TLS handshake complete/g)).toHaveLength(2);
+  });
+
+  test('serves monitoring over TLS', async () => {
+    const server = await serve(target, `https: "127.0.0.1:-1"\n${tlsBlock('verify: true')}`);
+    const { port } = await server.listening('monitor');
+    expect(server.log).toContain('Starting https monitor on 127.0.0.1:');
+    const { get } = await import('node:https');
+    const status = await new Promise((resolve, reject) => {
+      const request = get({ host: '127.0.0.1', port, path: '/healthz', ca: authority.certificate }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      request.on('error', reject);
+    });
+    expect(status).toBe(200);
+  });
+});

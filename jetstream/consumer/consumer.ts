@@ -326,10 +326,7 @@ export class Consumer implements StoreListener, PushHost {
   }
 
   redeliverPending(): void {
-    const { pending } = this.state;
-    const sequences: number[] = [];
-    for (let row = pending.firstRow; row >= 0; row = pending.nextRow(row)) sequences.push(pending.sequence(row));
-    this.acknowledgements.expired(sequences);
+    this.redelivery.expireAll();
   }
 
   /** The pending message is gone from the stream. */

@@ -30,6 +30,8 @@ export class PendingTable {
   private last = NO_ROW;
   /** Of what is captured, rows are kept before they change. */
   private snapshot: PendingSnapshot | null = null;
+  /** The row that somebody who looks at all of them has come to, -1: none. It moves on when its row is taken out. */
+  cursor: number = NO_ROW;
   size = 0;
   /** Messages delivered more than once. */
   redelivered = 0;
@@ -68,6 +70,7 @@ export class PendingTable {
     const next = this.nexts[row] as number;
     const previous = this.previous[row] as number;
     this.keepBoth(row, previous);
+    if (this.cursor === row) this.cursor = next;
     if (next === NO_ROW) this.last = previous;
     else this.previous[next] = previous;
     if (previous === NO_ROW) this.first = next;

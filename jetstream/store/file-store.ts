@@ -113,6 +113,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
     this.steps = new StepQueue(
       (step) => this.take(step),
       () => this.answerCaptures(),
+      () => this.later(() => this.goOn()),
     );
     this.streamLog = new StreamLog(context, this, this.steps);
     this.streamLog.continueAt(this.lastSequence, NO_TIME);
@@ -229,9 +230,13 @@ export class FileStore extends BlockStore implements LoggedAsset {
   }
 
   override goesOn(): boolean {
-    if (this.isRecovering) return true;
-    this.later(() => this.apply());
-    return false;
+    if (!this.isRecovering) this.steps.rest();
+    return this.isRecovering;
+  }
+
+  private goOn(): void {
+    this.steps.goOn();
+    this.apply();
   }
 
   // ── reading ──────────────────────────────────────────────────────────────────────────────────────────────────────

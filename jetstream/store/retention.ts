@@ -12,8 +12,10 @@ import { LOADING, type StoreLimits } from './store.ts';
 import type { SubjectIndex } from './subject-index.ts';
 
 const NO_SUBJECT = -1;
-/** After so many removals of one subject somebody else may have a turn. */
+/** After so many removals somebody else may have a turn. */
 const REMOVALS_PER_TURN = 1000;
+/** The same after a look at so many subjects. */
+const REVIEWS_PER_TURN = 8192;
 
 /** What is limited: visible messages, and the ways to take some away. */
 export interface Retained {
@@ -87,20 +89,33 @@ export class Retention {
     this.vanishing = 0;
     if (this.crowded !== NO_SUBJECT && !this.thinOut(this.crowded, this.maxPerSubject)) return false;
     this.crowded = NO_SUBJECT;
+    // After a change of limits nats-server looks at the whole first, too, and then at each subject.
+    if (!this.removeFirst() || !this.reviewSubjects() || !this.removeReplaced()) return false;
+    this.isOver = false;
+    return true;
+  }
+
+  private removeFirst(): boolean {
     const { store } = this;
-    while (store.messages > 0 && (store.messages > this.maxMessages || store.bytes > this.maxBytes)) {
+    for (let removals = 1; store.messages > this.maxMessages || store.bytes > this.maxBytes; removals++) {
+      if (store.messages === 0) break;
+      if (removals % REMOVALS_PER_TURN === 0 && !store.goesOn()) return false;
       const { messages } = store;
       if (!store.settleFirst() || !store.removeVisible(store.firstSequence)) return false;
       // Nothing went: what is counted and not there is damaged.
       if (store.messages === messages) break;
     }
-    // After a change of limits nats-server looks at the whole first, too, and then at each subject.
-    for (; this.reviewAt < store.subjects.size; this.reviewAt++) {
+    return true;
+  }
+
+  private reviewSubjects(): boolean {
+    const { store } = this;
+    while (this.reviewAt < store.subjects.size) {
       if (!this.thinOut(this.reviewAt, this.maxPerSubject)) return false;
+      this.reviewAt++;
+      if (this.reviewAt % REVIEWS_PER_TURN === 0 && !store.goesOn()) return false;
     }
     this.reviewAt = Infinity;
-    if (!this.removeReplaced()) return false;
-    this.isOver = false;
     return true;
   }
 
@@ -137,10 +152,12 @@ export class Retention {
 
   private removeMatching(pattern: string): boolean {
     const { subjects } = this.store;
-    for (; this.comparedAt < subjects.size; this.comparedAt++) {
+    while (this.comparedAt < subjects.size) {
       const subject = this.comparedAt;
-      if (subject === this.replaced || subjects.count(subject) === 0) continue;
-      if (subjectMatches(pattern, subjects.text(subject)) && !this.thinOut(subject, 0)) return false;
+      const isThere = subject !== this.replaced && subjects.count(subject) > 0;
+      if (isThere && subjectMatches(pattern, subjects.text(subject)) && !this.thinOut(subject, 0)) return false;
+      this.comparedAt++;
+      if (this.comparedAt % REVIEWS_PER_TURN === 0 && !this.store.goesOn()) return false;
     }
     return true;
   }

@@ -26,6 +26,8 @@ export interface Step {
 
 /** Steps taken are cleared away once there are so many. */
 const TAKEN_MAX = 1024;
+/** So many steps are taken in one turn: a purge of a pattern is one for each message. */
+const STEPS_PER_TURN = 1000;
 
 export class StepQueue {
   /** What is visible reflects the log up to here. */
@@ -37,10 +39,14 @@ export class StepQueue {
   private readonly take: (step: Step) => boolean;
   /** Called between steps. */
   private readonly onTaken: () => void;
+  /** Enough was done in this turn: `goOn` and `apply` are to be called in another. */
+  private readonly onTired: () => void;
+  private isTired = false;
 
-  constructor(take: (step: Step) => boolean, onTaken: () => void) {
+  constructor(take: (step: Step) => boolean, onTaken: () => void, onTired: () => void) {
     this.take = take;
     this.onTaken = onTaken;
+    this.onTired = onTired;
   }
 
   push(step: Step): void {
@@ -57,9 +63,11 @@ export class StepQueue {
   /** Takes every step up to this position; false when one has to wait, or when a step is being taken. */
   apply(durableLsn: number): boolean {
     // What happens in a step may lead here again; the steps go on when it is over.
-    if (this.isApplying) return false;
+    if (this.isApplying || this.isTired) return false;
     this.isApplying = true;
-    while (this.hasStepUpTo(durableLsn) && this.take(this.steps[this.taken] as Step)) {
+    let left = STEPS_PER_TURN;
+    while (left > 0 && this.hasStepUpTo(durableLsn) && this.take(this.steps[this.taken] as Step)) {
+      left--;
       this.appliedLsn = Math.max(this.appliedLsn, (this.steps[this.taken] as Step).lsn);
       this.taken++;
       this.onTaken();
@@ -67,11 +75,23 @@ export class StepQueue {
     this.isApplying = false;
     const isDone = !this.hasStepUpTo(durableLsn);
     if (isDone) this.appliedLsn = Math.max(this.appliedLsn, durableLsn);
+    else if (left === 0) this.rest();
     if (this.taken === this.steps.length || this.taken > TAKEN_MAX) {
       this.steps.splice(0, this.taken);
       this.taken = 0;
     }
     return isDone;
+  }
+
+  /** No step is taken any more in this turn. */
+  rest(): void {
+    if (this.isTired) return;
+    this.isTired = true;
+    this.onTired();
+  }
+
+  goOn(): void {
+    this.isTired = false;
   }
 
   /** A step up to this position is not taken yet. */

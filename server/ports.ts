@@ -19,6 +19,8 @@ export interface Sink {
   readonly isCongested?: boolean;
   /** It answers clients of this server alone: links say nothing of it. */
   readonly servesOwnClients?: boolean;
+  /** What services of other accounts are told of it, as JSON: with `isDetailed` all that is known. Absent: nothing. */
+  requestInfo?(isDetailed: boolean): string;
   /**
    * Takes the message for the subscription and copies what it keeps: the message's bytes die when this returns.
    * False when it did not take it (closed, denied, own message without echo); a queue group then asks another member.

@@ -7,9 +7,8 @@
  */
 
 import { strict as assert } from 'node:assert';
-import { Account } from './account/account.ts';
-import { compileMapping } from './account/mapping.ts';
-import { Mappings } from './account/mappings.ts';
+import type { Account } from './account/account.ts';
+import { Accounts } from './account/accounts.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { nodeHash, serverId } from './auth/server-identity.ts';
 import { parseDecimal, splitHostPort } from './config/host-port.ts';
@@ -18,7 +17,7 @@ import { ClientConnection } from './connection/client-connection.ts';
 import { ClientListener } from './connection/client-listener.ts';
 import { ClosedConnections } from './connection/closed-connections.ts';
 import type { Connection } from './connection/connection.ts';
-import type { ConnectionHost, ConnectionLimits, Identity } from './connection/connection-host.ts';
+import type { ConnectionHost, ConnectionLimits, Greeted, Identity, Login } from './connection/connection-host.ts';
 import { limitsOf } from './connection/connection-limits.ts';
 import { DeadlineWheel } from './connection/deadline-wheel.ts';
 import { FirstLines } from './connection/first-lines.ts';
@@ -41,12 +40,10 @@ import { encodeInfo, type ServerInfo } from './protocol/server-info.ts';
 import { API_LEVEL, NATS_VERSION, PETIOLE_VERSION } from './protocol/version.ts';
 import { type JetStreamRoom, NO_ROOMS, type Rooms } from './rooms.ts';
 import { StartError } from './start-error.ts';
-import { Sublist } from './subject/sublist.ts';
 import { answerUserInfo } from './system/user-info.ts';
 
 const UNSENT_BYTES_MAX = 256 * 1024 * 1024;
-const SYSTEM_ACCOUNT = '$SYS';
-const GLOBAL_ACCOUNT = '$G';
+const NONCE_BYTES = 11;
 /** Clients are closed in so many steps while the server drains. */
 const DRAIN_STEPS = 20;
 
@@ -114,11 +111,11 @@ export class Server implements ConnectionHost, MonitorSource {
     this.listener = new ClientListener(this, (socket, enter) => this.accept(socket, enter));
     this.limits = limitsOf(options);
     this.closedConnections = new ClosedConnections(options.maxClosedClients);
-    this.globalAccount = this.makeAccount(GLOBAL_ACCOUNT);
-    this.systemAccount = this.makeAccount(SYSTEM_ACCOUNT);
-    this.accounts = new Map([this.globalAccount, this.systemAccount].map((account) => [account.name, account]));
-    this.globalAccount.mappings = this.makeMappings();
-    this.authenticator = new Authenticator(options.authorization, this.globalAccount);
+    const accounts = new Accounts(io, options);
+    this.globalAccount = accounts.global;
+    this.systemAccount = accounts.system;
+    this.accounts = accounts.byName;
+    this.authenticator = new Authenticator(options, accounts);
     this.info = this.makeInfo();
     this.leafNodes = new LeafNodes(this, this.leafSite(), options.leafnodes);
     assert(rooms.jetstream !== null || !options.jetstream.isEnabled, 'the rooms for these options are loaded');
@@ -141,7 +138,7 @@ export class Server implements ConnectionHost, MonitorSource {
   /** Opens the listeners; `done` hears when clients can connect, or why not. */
   start(done: (error: StartError | null) => void): void {
     this.logStart();
-    answerUserInfo(this, this.globalAccount);
+    for (const account of this.accounts.values()) answerUserInfo(this, account);
     const finish = (error: StartError | null): void => {
       if (error === null) {
         this.log.notice('Server is ready');
@@ -272,21 +269,28 @@ export class Server implements ConnectionHost, MonitorSource {
     return connection;
   }
 
-  clientInfo(clientId: number, clientIp: string, connectInfo: Account | null): Uint8Array {
+  clientInfo({ id, nonce, socket }: Greeted, connectInfo: Account | null): Uint8Array {
+    const { host: clientIp } = socket.remote;
     const base = clientIp === '' ? withoutTls(this.info) : this.info;
-    const info: ServerInfo = { ...base, client_id: clientId, client_ip: clientIp };
+    const info: ServerInfo = { ...base, client_id: id, client_ip: clientIp };
     if (connectInfo === null) {
       if (!this.authenticator.isAnnounced) delete info.auth_required;
+      if (nonce !== '') info.nonce = nonce;
     } else {
       info.connect_info = true;
       info.remote_account = connectInfo.name;
+      info.max_payload = connectInfo.limits.maxPayloadBytes(info.max_payload);
       if (connectInfo === this.systemAccount) info.acc_is_sys = true;
     }
     return encodeInfo(info);
   }
 
-  authenticate(options: ConnectOptions): Identity | null {
-    return this.authenticator.authenticate(options);
+  makeNonce(): string {
+    return this.authenticator.asksForSignatures ? this.io.random.bytes(NONCE_BYTES).toString('base64url') : '';
+  }
+
+  authenticate(options: ConnectOptions, login: Login): Identity | null {
+    return this.authenticator.authenticate(options, login);
   }
 
   identityWithoutConnect(): Identity | null {
@@ -331,23 +335,6 @@ export class Server implements ConnectionHost, MonitorSource {
   }
 
   // ── making ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  private makeAccount(name: string): Account {
-    const seed = this.io.random.bytes(4).readInt32LE(0);
-    const sublist = new Sublist(seed, { cached: this.options.hasSublistCache });
-    return new Account(name, sublist, this.io.random.fraction);
-  }
-
-  private makeMappings(): Mappings | null {
-    if (this.options.mappings.length === 0) return null;
-    const mappings = new Mappings(this.io.random, () => '');
-    for (const { source, destinations } of this.options.mappings) {
-      const { value, error } = compileMapping(source, destinations);
-      if (value === null) throw new StartError(`Error adding mapping for "${source}": ${error.message}`, error);
-      mappings.set(value);
-    }
-    return mappings;
-  }
 
   private leafSite(): LeafSite {
     const { options } = this;

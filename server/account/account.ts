@@ -12,14 +12,18 @@ import type { Message } from '../protocol/message.ts';
 import { type QueueGroup, Receivers } from '../subject/receivers.ts';
 import type { Sublist } from '../subject/sublist.ts';
 import type { Subscription } from '../subject/subscription.ts';
+import { AccountLimits } from './account-limits.ts';
 import type { Mappings } from './mappings.ts';
 import { deliverToOne } from './queue-choice.ts';
+import type { StreamImports } from './stream-imports.ts';
 import { SubjectWatches } from './subject-watches.ts';
 
 export class Account {
   readonly name: string;
   readonly sublist: Sublist;
   mappings: Mappings | null = null;
+  readonly limits: AccountLimits = new AccountLimits();
+  private streamImports: StreamImports | null = null;
   private readonly fraction: () => number;
   private readonly listeners = new Set<InterestListener>();
   private readonly watches = new SubjectWatches();
@@ -37,12 +41,20 @@ export class Account {
 
   subscribe(subscription: Subscription): void {
     this.sublist.insert(subscription);
+    if (this.streamImports !== null) this.streamImports.subscriptionAdded(subscription);
     for (const listener of this.listeners) listener.subscriptionAdded(subscription);
   }
 
   unsubscribe(subscription: Subscription): void {
     this.sublist.remove(subscription);
+    if (this.streamImports !== null) this.streamImports.subscriptionRemoved(subscription);
     for (const listener of this.listeners) listener.subscriptionRemoved(subscription);
+  }
+
+  /** What this account takes from others, from now on. */
+  importStreams(imports: StreamImports): void {
+    this.streamImports = imports;
+    for (const subscription of this.sublist.subscriptions()) imports.subscriptionAdded(subscription);
   }
 
   listen(listener: InterestListener): void {

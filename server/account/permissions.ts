@@ -26,6 +26,14 @@ export interface SubjectRules {
 export interface PermissionRules {
   readonly publish: SubjectRules;
   readonly subscribe: SubjectRules;
+  /** Lets answers through that may not be published otherwise. */
+  readonly responses?: ResponseRules | null;
+}
+
+/** A negative number is no limit. */
+export interface ResponseRules {
+  readonly max: number;
+  readonly expiresMs: number;
 }
 
 const NOBODY: Sink = { sinkKind: 'internal', deliver: () => false };

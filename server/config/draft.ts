@@ -4,6 +4,7 @@
  * into one draft, so that the later one wins; `completeOptions` then fills in the defaults.
  */
 
+import type { AccountOptions } from './account-options.ts';
 import type {
   AuthorizationOptions,
   JetStreamLimits,
@@ -13,6 +14,7 @@ import type {
   ServerOptions,
   UserOptions,
 } from './options.ts';
+import { isPasswordHash } from './password.ts';
 import { completeTransport, defaultAuthTimeoutMs, emptyTransport } from './transport-options.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -23,6 +25,7 @@ export type AuthorizationDraft = Mutable<AuthorizationOptions>;
 export type LeafnodeDraft = Mutable<LeafnodeOptions>;
 export type LeafRemoteDraft = Mutable<LeafRemoteOptions>;
 export type UserDraft = Mutable<UserOptions>;
+export type AccountDraft = Mutable<AccountOptions>;
 
 export interface Draft extends Mutable<Omit<ServerOptions, 'authorization' | 'jetstream' | 'leafnodes'>> {
   authorization: AuthorizationDraft;
@@ -71,6 +74,8 @@ export function emptyDraft(): Draft {
     pidFile: '',
     portsFileDirectory: '',
     authorization: { username: '', password: '', token: '', users: [], noAuthUser: '', timeoutMs: 0 },
+    accounts: [],
+    systemAccount: '',
     mappings: [],
     jetstream: {
       isEnabled: false,
@@ -182,7 +187,7 @@ function warningsOf(draft: Draft): string[] {
   if (draft.maxPayloadBytes > MAX_PAYLOAD_WARNED_BYTES) {
     warnings.push('Maximum payloads over 8.00 MB are generally discouraged and could lead to poor performance');
   }
-  if (draft.authorization.password !== '' || draft.authorization.users.length > 0) {
+  if (hasPlainPassword(draft)) {
     warnings.push('Plaintext passwords detected, use nkeys or bcrypt');
   }
   for (const { urls, compression } of draft.leafnodes.remotes) {
@@ -191,4 +196,10 @@ function warningsOf(draft: Draft): string[] {
     warnings.push(`Leafnode remote ${shown} is not compressed: compression is not supported by petiole yet`);
   }
   return warnings;
+}
+
+function hasPlainPassword({ authorization, accounts }: Draft): boolean {
+  if (authorization.password !== '' && !isPasswordHash(authorization.password)) return true;
+  const users = [...authorization.users, ...accounts.flatMap((account) => account.users)];
+  return users.some(({ nkey, password }) => nkey === '' && !isPasswordHash(password));
 }

@@ -23,7 +23,7 @@ import { readSignal, type SignalRequest } from './signal-request.ts';
 import type { ConfigSources } from './sources.ts';
 import { ConfigError } from './tree.ts';
 import { usageText } from './usage.ts';
-import { validateOptions } from './validate.ts';
+import { systemAccountFault, validateOptions } from './validate.ts';
 
 /** What messages begin with, so that tools which read nats-server's understand petiole's. */
 const PROGRAM = 'nats-server';
@@ -144,5 +144,8 @@ function readConfigFile(path: string, sources: ConfigSources, draft: Draft): Rea
   draft.configFile = path;
   draft.configDigest = configDigest(map);
   readEntries(TOP_KEYS, map, draft, reading);
+  const fault = systemAccountFault(draft);
+  const name = [...map].find(([key]) => /^system(_account)?$/i.test(key))?.[1];
+  if (fault !== null && name !== undefined) reading.error(name.place, fault);
   return reading;
 }

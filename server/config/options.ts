@@ -6,6 +6,7 @@
  * and queue groups are strings of bytes, as the rest of the server holds them; names and passwords are ordinary text.
  */
 
+import type { AccountOptions } from './account-options.ts';
 import type { TransportOptions } from './transport-options.ts';
 
 export type WriteTimeoutPolicy = 'default' | 'close' | 'retry';
@@ -65,6 +66,9 @@ export interface ServerOptions extends TransportOptions {
   readonly portsFileDirectory: string;
 
   readonly authorization: AuthorizationOptions;
+  readonly accounts: readonly AccountOptions[];
+  /** The account of system events, one of `accounts`; '' for the built-in `$SYS`. */
+  readonly systemAccount: string;
   readonly mappings: readonly MappingOptions[];
   readonly jetstream: JetStreamOptions;
   readonly leafnodes: LeafnodeOptions;
@@ -91,17 +95,31 @@ export interface AuthorizationOptions {
   readonly timeoutMs: number;
 }
 
+/** Somebody who logs in with a name and a password, or with a key. */
 export interface UserOptions {
+  /** '' for one who logs in with a key. */
   readonly username: string;
   readonly password: string;
+  /** The public key, `U…`; '' for one who logs in with a name. */
+  readonly nkey: string;
   /** null allows everything. */
   readonly permissions: Permissions | null;
+  /** The kinds of connections on which the user may log in, in capitals; null for all. */
+  readonly connectionTypes: readonly string[] | null;
 }
 
 export interface Permissions {
   readonly publish: SubjectRules;
   /** An entry may be a subject and, behind a blank, the queue groups it is about, wildcards allowed. */
   readonly subscribe: SubjectRules;
+  /** Lets the user answer what it gets, where it may not publish otherwise; null for no such right. */
+  readonly responses: ResponseRules | null;
+}
+
+/** How often, and for how long, a request may be answered; a negative number is no limit. */
+export interface ResponseRules {
+  readonly max: number;
+  readonly expiresMs: number;
 }
 
 export interface SubjectRules {

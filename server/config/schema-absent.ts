@@ -125,11 +125,6 @@ export const ABSENT_KEYS: readonly AbsentKey[] = [
     keys: WEBSOCKET_KEYS,
   }),
   absent('mqtt', 'map', { live: 'MQTT', acceptsEmpty: true, doc: 'Clients that speak MQTT.', keys: MQTT_KEYS }),
-  absent('accounts', 'map or list of names', {
-    live: 'Accounts',
-    acceptsEmpty: true,
-    doc: 'Accounts and what they share.',
-  }),
   absent('operator', 'JWT, file or list of them', {
     aliases: ['operators', 'root', 'roots', 'root_operator', 'root_operators'],
     restart: 'TrustedOperators',

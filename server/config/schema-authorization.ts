@@ -2,9 +2,9 @@
  * Who may connect: `authorization`, `no_auth_user` and the keys about the system account.
  */
 
+import { GLOBAL_ACCOUNT } from './account-options.ts';
 import { formatDuration, parseDuration } from './duration.ts';
 import type { AuthorizationDraft, Draft } from './draft.ts';
-import { goQuote } from '../protocol/go-quote.ts';
 import { goValue } from './go-text.ts';
 import { absent, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
@@ -13,7 +13,7 @@ import { readSecret } from './password.ts';
 import { safeNumber } from './reading.ts';
 import type { Reading } from './reading.ts';
 import { readPermissions } from './schema-permissions.ts';
-import { readUsers } from './schema-users.ts';
+import { duplicateOf, readUsers } from './schema-users.ts';
 import { ConfigError } from './tree.ts';
 import type { ConfigNode } from './tree.ts';
 
@@ -129,11 +129,12 @@ export const AUTHORIZATION_KEYS: readonly Key<Draft>[] = [
       default: '$SYS',
       restart: 'SystemAccount',
       doc: 'Account of system events; one that accounts{} defines.',
+      value: (options) => options.systemAccount,
     },
-    (_draft, node, reading, name) => {
+    (draft, node, reading, name) => {
       if (typeof node.value !== 'string') reading.error(node.place, 'system account name must be a string');
-      else if (node.value === '$G') reading.notSupported(node.place, name);
-      else if (node.value !== '') reading.error(node.place, 'error resolving system account: account missing');
+      else if (node.value === GLOBAL_ACCOUNT) reading.notSupported(node.place, name);
+      else draft.systemAccount = node.value;
     },
   ),
 ];
@@ -160,12 +161,7 @@ function conflictOf(block: AuthorizationBlock): string | null {
   if (!block.hasUsers) return null;
   if (block.username !== '') return 'Can not have a single user/pass and a users array';
   if (block.token !== '') return 'Can not have a token and a users array';
-  const names = new Set<string>();
-  for (const { username } of block.users) {
-    if (names.has(username)) return `Duplicate user ${goQuote(username)} detected`;
-    names.add(username);
-  }
-  return null;
+  return duplicateOf(block.users, new Set());
 }
 
 function readTimeout(draft: AuthorizationBlock, node: ConfigNode, reading: Reading, name: string): void {

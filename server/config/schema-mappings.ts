@@ -31,13 +31,16 @@ export const MAPPING_KEYS: readonly Key<Draft>[] = [
       doc: 'Subjects that become others when they are published: a subject, or destinations with weights.',
       value: (options) => options.mappings,
     },
-    readMappings,
+    (draft, node, reading) => {
+      draft.mappings = readMappings(node, reading) ?? draft.mappings;
+    },
   ),
 ];
 
-function readMappings(draft: Draft, node: ConfigNode, reading: Reading): void {
+/** The mappings of the server or of one account; `null`, with an error, if they are no map. */
+export function readMappings(node: ConfigNode, reading: Reading): MappingOptions[] | null {
   const map = reading.map(node);
-  if (map === null) return;
+  if (map === null) return null;
   const mappings: MappingOptions[] = [];
   for (const [text, entry] of map) {
     const source = subjectOf(text);
@@ -55,7 +58,7 @@ function readMappings(draft: Draft, node: ConfigNode, reading: Reading): void {
       reading.error(entry.place, `Error adding mapping for ${goQuote(text)}${to} : ${fault}`);
     }
   }
-  draft.mappings = mappings;
+  return mappings;
 }
 
 /** The destinations of one source; null if there are none to go on with. */

@@ -8,9 +8,9 @@
 import { isValidSubject } from '../subject/subject.ts';
 import { goQuote } from '../protocol/go-quote.ts';
 import { goValue } from './go-text.ts';
-import { absent, Keys, readEntries } from './key.ts';
+import { Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
-import type { Permissions, SubjectRules } from './options.ts';
+import type { Permissions, ResponseRules, SubjectRules } from './options.ts';
 import type { Reading } from './reading.ts';
 import { subjectOf } from './subject-text.ts';
 import { goType, isMap } from './tree.ts';
@@ -19,6 +19,7 @@ import type { ConfigNode } from './tree.ts';
 interface PermissionsBlock {
   publish: SubjectRules;
   subscribe: SubjectRules;
+  responses: ResponseRules | null;
 }
 
 interface SubjectRulesBlock {
@@ -47,13 +48,19 @@ export const PERMISSIONS_KEYS: readonly Key<PermissionsBlock>[] = [
       draft.subscribe = readRules(node, reading, true);
     },
   ),
-  absent('allow_responses', 'boolean or map', {
-    aliases: ['publish_allow_responses'],
-    accepts: [false],
-    default: 'false',
-    live: 'Users',
-    doc: 'The user may answer the requests it gets.',
-  }),
+  permissions.custom(
+    'allow_responses',
+    'boolean or map',
+    {
+      aliases: ['publish_allow_responses'],
+      default: 'false',
+      live: 'Users',
+      doc: 'The user may answer the requests it gets.',
+    },
+    (draft, node, reading) => {
+      draft.responses = readResponses(node, reading);
+    },
+  ),
 ];
 
 /** The permissions; null, with an error, if they are no map. */
@@ -62,10 +69,68 @@ export function readPermissions(node: ConfigNode, reading: Reading): Permissions
     reading.error(node.place, `Expected permissions to be a map/struct, got ${goValue(node.value)}`);
     return null;
   }
-  const read: PermissionsBlock = { publish: UNRESTRICTED, subscribe: UNRESTRICTED };
+  const read: PermissionsBlock = { publish: UNRESTRICTED, subscribe: UNRESTRICTED, responses: null };
   readEntries(PERMISSIONS_KEYS, node.value, read, reading, (name) => {
     return `Unknown field ${goQuote(name)} parsing permissions`;
   });
+  // Who is only let answer may publish nothing else.
+  const { publish, responses } = read;
+  return responses !== null && publish.allow === null ? { ...read, publish: { ...publish, allow: [] } } : read;
+}
+
+interface ResponseRulesBlock {
+  max: number;
+  expiresMs: number;
+}
+
+const RESPONSES: ResponseRules = { max: 1, expiresMs: 120_000 };
+
+const responses = new Keys<ResponseRulesBlock>(null);
+
+export const RESPONSES_KEYS: readonly Key<ResponseRulesBlock>[] = [
+  responses.custom(
+    'max',
+    'integer',
+    {
+      aliases: ['max_msgs', 'max_messages', 'max_responses'],
+      default: '1',
+      live: 'Users',
+      doc: 'How many answers a request may get; any number if negative.',
+    },
+    (draft, node, reading) => {
+      draft.max = reading.integer(node) || draft.max;
+    },
+  ),
+  responses.custom(
+    'expires',
+    'duration',
+    {
+      aliases: ['expiration', 'ttl'],
+      default: '2m',
+      live: 'Users',
+      doc: 'How long a request may be answered; without end if negative.',
+    },
+    (draft, node, reading) => {
+      if (typeof node.value === 'string') draft.expiresMs = reading.durationText(node, 'expires') || draft.expiresMs;
+      else reading.error(node.place, 'error parsing expires, not a duration string');
+    },
+  ),
+];
+
+function readResponses(node: ConfigNode, reading: Reading): ResponseRules | null {
+  if (typeof node.value === 'boolean') return node.value ? RESPONSES : null;
+  if (!isMap(node.value)) {
+    reading.error(node.place, 'error parsing response permissions, expected a boolean or a map');
+    return null;
+  }
+  const read: ResponseRulesBlock = { ...RESPONSES };
+  readEntries(
+    RESPONSES_KEYS,
+    node.value,
+    read,
+    reading,
+    (name) => `Unknown field ${goQuote(name)} parsing permissions`,
+  );
   return read;
 }
 

@@ -1,8 +1,10 @@
 /**
- * The entries of `users` in an `authorization` block.
+ * The entries of `users` in an `authorization` block or an account.
  */
 
 import type { UserDraft } from './draft.ts';
+import { goQuote } from '../protocol/go-quote.ts';
+import { decodeNkey } from '../protocol/nkey.ts';
 import { goValue } from './go-text.ts';
 import { absent, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
@@ -11,7 +13,17 @@ import { readSecret } from './password.ts';
 import type { Reading } from './reading.ts';
 import { readPermissions } from './schema-permissions.ts';
 import { isMap } from './tree.ts';
-import type { ConfigMap, ConfigNode } from './tree.ts';
+import type { ConfigNode } from './tree.ts';
+
+const CONNECTION_TYPES: ReadonlySet<string> = new Set([
+  'STANDARD',
+  'WEBSOCKET',
+  'LEAFNODE',
+  'LEAFNODE_WS',
+  'MQTT',
+  'MQTT_WS',
+  'IN_PROCESS',
+]);
 
 const user = new Keys<UserDraft>(null);
 
@@ -33,13 +45,22 @@ export const USER_KEYS: readonly Key<UserDraft>[] = [
       draft.permissions = readPermissions(node, reading);
     },
   ),
-  absent('nkey', 'string', { live: 'Nkeys', doc: 'Public key to log in with, in place of name and password.' }),
-  absent('allowed_connection_types', 'list of strings', {
-    aliases: ['connection_types', 'clients'],
-    acceptsEmpty: true,
-    live: 'Users',
-    doc: 'Kinds of connections on which the user may log in.',
+  user.string('nkey', 'nkey', {
+    live: 'Nkeys',
+    doc: 'Public key to log in with, in place of name and password.',
   }),
+  user.custom(
+    'allowed_connection_types',
+    'list of strings',
+    {
+      aliases: ['connection_types', 'clients'],
+      live: 'Users',
+      doc: 'Kinds of connections on which the user may log in.',
+    },
+    (draft, node, reading) => {
+      draft.connectionTypes = readConnectionTypes(node, reading);
+    },
+  ),
   absent('proxy_required', 'boolean', {
     accepts: [false],
     default: 'false',
@@ -60,19 +81,36 @@ export function readUsers(node: ConfigNode, reading: Reading): UserOptions[] {
       reading.error(entry.place, `Expected user entry to be a map/struct, got ${goValue(entry.value)}`);
       continue;
     }
-    const options: UserDraft = { username: '', password: '', permissions: null };
+    const options: UserDraft = { username: '', password: '', nkey: '', permissions: null, connectionTypes: null };
     readEntries(USER_KEYS, entry.value, options, reading);
-    if (options.username !== '') {
-      users.push(options);
-    } else if (!hasNkey(entry.value)) {
-      const last = [...entry.value.values()].at(-1) ?? entry;
-      reading.error(last.place, 'User entry requires a user');
-    }
+    const fault = faultOf(options);
+    if (fault === null) users.push(options);
+    else reading.error(([...entry.value.values()].at(-1) ?? entry).place, fault);
   }
   return users;
 }
 
-/** Whether the user is told by a key: that is refused already, so that a missing name is no further mistake. */
-function hasNkey(entry: ConfigMap): boolean {
-  return [...entry.keys()].some((name) => name.toLowerCase() === 'nkey');
+function faultOf({ username, password, nkey }: UserOptions): string | null {
+  if (nkey === '') return username === '' ? 'User entry requires a user' : null;
+  if (decodeNkey('user', nkey) === null) return 'Not a valid public nkey for a user';
+  return username !== '' || password !== '' ? 'Nkey users do not take usernames or passwords' : null;
+}
+
+/** The kinds in capitals; `null` for all, which is also what an empty list means. */
+function readConnectionTypes(node: ConfigNode, reading: Reading): string[] | null {
+  const entries = Array.isArray(node.value) ? node.value : [node];
+  const types = entries.map((entry) => reading.string(entry)?.toUpperCase()).filter((type) => type !== undefined);
+  const unknown = types.filter((type) => !CONNECTION_TYPES.has(type));
+  if (unknown.length > 0) reading.error(node.place, `invalid connection types [${unknown.map(goQuote).join(' ')}]`);
+  return types.length === 0 ? null : types;
+}
+
+/** Why the users can't stand beside those `seen`, which they join; `null` if they can. */
+export function duplicateOf(users: readonly UserOptions[], seen: Set<string>): string | null {
+  for (const { username, nkey } of users) {
+    const name = nkey === '' ? username : nkey;
+    if (seen.has(name)) return `Duplicate ${nkey === '' ? 'user' : 'nkey'} ${goQuote(name)} detected`;
+    seen.add(name);
+  }
+  return null;
 }

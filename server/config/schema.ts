@@ -10,8 +10,12 @@
 import type { Draft } from './draft.ts';
 import type { Key, KeyFacts } from './key.ts';
 import { ABSENT_KEYS } from './schema-absent.ts';
+import { ACCOUNT_JETSTREAM_KEYS } from './schema-account-jetstream.ts';
+import { ACCOUNT_KEYS, ACCOUNT_LIMITS_KEYS, ACCOUNTS_KEYS } from './schema-accounts.ts';
 import { ADDRESS_KEYS } from './schema-addresses.ts';
 import { AUTHORIZATION_BLOCK_KEYS, AUTHORIZATION_KEYS } from './schema-authorization.ts';
+import { EXPORT_KEYS } from './schema-exports.ts';
+import { IMPORT_KEYS, IMPORT_SOURCE_KEYS } from './schema-imports.ts';
 import { JETSTREAM_LIMITS_KEYS } from './schema-jetstream-limits.ts';
 import { JETSTREAM_BLOCK_KEYS, JETSTREAM_KEYS } from './schema-jetstream.ts';
 import { LEAFNODE_BLOCK_KEYS, LEAFNODE_KEYS } from './schema-leafnodes.ts';
@@ -19,7 +23,7 @@ import { LEAF_REMOTE_KEYS } from './schema-leaf-remotes.ts';
 import { LIMIT_KEYS } from './schema-limits.ts';
 import { LOGGING_KEYS } from './schema-logging.ts';
 import { DESTINATION_KEYS, MAPPING_KEYS } from './schema-mappings.ts';
-import { PERMISSIONS_KEYS, PUBLISH_KEYS, SUBSCRIBE_KEYS } from './schema-permissions.ts';
+import { PERMISSIONS_KEYS, PUBLISH_KEYS, RESPONSES_KEYS, SUBSCRIBE_KEYS } from './schema-permissions.ts';
 import { TLS_BLOCK_KEYS, TLS_KEYS } from './schema-tls.ts';
 import { USER_KEYS } from './schema-users.ts';
 
@@ -30,6 +34,7 @@ export const TOP_KEYS: readonly Key<Draft>[] = [
   ...LOGGING_KEYS,
   ...TLS_KEYS,
   ...AUTHORIZATION_KEYS,
+  ...ACCOUNTS_KEYS,
   ...MAPPING_KEYS,
   ...JETSTREAM_KEYS,
   ...LEAFNODE_KEYS,
@@ -44,6 +49,13 @@ export const TABLES: Readonly<Record<string, readonly KeyFacts[]>> = {
   'authorization.users[].permissions': PERMISSIONS_KEYS,
   'authorization.users[].permissions.publish': PUBLISH_KEYS,
   'authorization.users[].permissions.subscribe': SUBSCRIBE_KEYS,
+  'authorization.users[].permissions.allow_responses': RESPONSES_KEYS,
+  'accounts.*': ACCOUNT_KEYS,
+  'accounts.*.exports[]': EXPORT_KEYS,
+  'accounts.*.imports[]': IMPORT_KEYS,
+  'accounts.*.imports[].stream': IMPORT_SOURCE_KEYS,
+  'accounts.*.jetstream': ACCOUNT_JETSTREAM_KEYS,
+  'accounts.*.limits': ACCOUNT_LIMITS_KEYS,
   'mappings.*': DESTINATION_KEYS,
   jetstream: JETSTREAM_BLOCK_KEYS,
   'jetstream.limits': JETSTREAM_LIMITS_KEYS,

@@ -4,9 +4,10 @@
  */
 
 import { isValidSubject } from '../subject/subject.ts';
+import { GLOBAL_ACCOUNT } from './account-options.ts';
 import { formatDuration } from './duration.ts';
 import { goQuote } from '../protocol/go-quote.ts';
-import type { AuthorizationOptions, LeafnodeOptions, ServerOptions } from './options.ts';
+import type { ServerOptions } from './options.ts';
 import { subjectOf } from './subject-text.ts';
 
 /** Why a server cannot run with these options; null if it can. */
@@ -16,8 +17,8 @@ export function validateOptions(options: ServerOptions): string | null {
     lameDuckFault(options) ??
     payloadFault(options) ??
     nameFault(options) ??
-    leafnodeFault(options.leafnodes) ??
-    noAuthUserFault(options.authorization) ??
+    leafnodeFault(options) ??
+    noAuthUserFault(options) ??
     domainFault(options.jetstream.domain)
   );
 }
@@ -44,15 +45,29 @@ function nameFault({ serverName }: ServerOptions): string | null {
   return serverName.includes(' ') ? 'server name cannot contain spaces' : null;
 }
 
-function leafnodeFault({ remotes }: LeafnodeOptions): string | null {
-  const unknown = remotes.find(({ account }) => account !== '$G');
+function leafnodeFault({ leafnodes, accounts }: ServerOptions): string | null {
+  const known = new Set([GLOBAL_ACCOUNT, ...accounts.map(({ name }) => name)]);
+  const unknown = leafnodes.remotes.find(({ account }) => !known.has(account));
   return unknown === undefined
     ? null
     : `cannot find local account ${goQuote(unknown.account)} specified in leafnode remote`;
 }
 
-function noAuthUserFault({ noAuthUser, users }: AuthorizationOptions): string | null {
-  if (noAuthUser === '' || users.some(({ username }) => username === noAuthUser)) return null;
+/** Why the account for system events can't be had. */
+export function systemAccountFault({
+  systemAccount,
+  accounts,
+}: Pick<ServerOptions, 'systemAccount' | 'accounts'>): string | null {
+  if (systemAccount === '' || accounts.some(({ name }) => name === systemAccount)) return null;
+  return 'error resolving system account: account missing';
+}
+
+function noAuthUserFault({ authorization, accounts }: ServerOptions): string | null {
+  const { noAuthUser } = authorization;
+  const users = [...authorization.users, ...accounts.flatMap((account) => account.users)];
+  if (noAuthUser === '' || users.some(({ username, nkey }) => username === noAuthUser || nkey === noAuthUser)) {
+    return null;
+  }
   return users.length === 0
     ? `no_auth_user: "${noAuthUser}" present, but users/nkeys are not defined`
     : `no_auth_user: "${noAuthUser}" not present as user or nkey in authorization block or account configuration`;

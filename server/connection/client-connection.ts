@@ -14,10 +14,8 @@
 
 import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
-import type { Permissions } from '../account/permissions.ts';
-import type { Socket } from '../io/io.ts';
 import { type ClientOperations, ClientParser } from '../protocol/client-parser.ts';
-import { type ConnectOptions, defaultConnectOptions, readConnect } from '../protocol/connect-options.ts';
+import { readConnect } from '../protocol/connect-options.ts';
 import {
   type PeerError,
   PeerErrors,
@@ -30,9 +28,7 @@ import type { Message } from '../protocol/message.ts';
 import type { Producer } from '../ports.ts';
 import { isSubscribableSubject, isValidLiteralSubjectBytes, tokenCount } from '../subject/subject.ts';
 import { Subscription } from '../subject/subscription.ts';
-import { describeClient } from './client-description.ts';
-import { ClientReceiver } from './client-receiver.ts';
-import type { ConnectionHost, Identity } from './connection-host.ts';
+import { ClientIdentity } from './client-identity.ts';
 import { FIRST_LINE_BYTES_MAX, type FirstLineOwner, FirstLineProbe, NOWHERE } from './first-lines.ts';
 import { Keepalive } from './keepalive.ts';
 import { isReservedAsReply, isReservedToPublish } from './reserved-subjects.ts';
@@ -43,45 +39,21 @@ const OK = Buffer.from('+OK\r\n');
 const LF = 10;
 const SYSTEM_QUEUE = '_sys_';
 const NEVER = Number.POSITIVE_INFINITY;
-/** Of those that have not said anything. */
-const UNSAID: Readonly<ConnectOptions> = Object.freeze(defaultConnectOptions());
 
 /** How long this client is stalled at most after one read, by the receivers it feeds. */
 const STALL_PER_READ_MS_MAX = 10;
 
-export class ClientConnection extends ClientReceiver implements ClientOperations, Producer, FirstLineOwner {
-  options: Readonly<ConnectOptions> = UNSAID;
-  user = '';
-  awaitsConnect: boolean;
+export class ClientConnection extends ClientIdentity implements ClientOperations, Producer, FirstLineOwner {
   holdCount = 0;
   firstLineAt: number = NOWHERE;
 
   private parser: ClientParser | null = null;
-  permissions: Permissions | null = null;
-  /** Set only when publishing is restricted. */
-  private publishPermissions: Permissions | null = null;
   private verbose = true;
   private pedantic = true;
   private noResponders = false;
   private connectReceived = false;
-  /** What follows the number in its log lines; `null`: what `options` say. */
-  private description: string | null = '';
   private firstPongSent = false;
   private stallMs = 0;
-
-  constructor(host: ConnectionHost, socket: Socket, id: number) {
-    super(host, socket, id);
-    this.awaitsConnect = host.authRequired;
-  }
-
-  get label(): string {
-    const { host, port } = this.socket.remote;
-    return `${host}:${port} - cid:${this.id}${this.descriptionNow}`;
-  }
-
-  private get descriptionNow(): string {
-    return this.description ?? describeClient(this.options, this.user, this.account?.name ?? '');
-  }
 
   override arrived(): void {
     const { host } = this;
@@ -141,12 +113,16 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
   }
 
   protected newParser(): ClientParser {
-    return new ClientParser(this, this.host.limits, this.host.inbound);
+    return new ClientParser(this, this.parserLimits, this.host.inbound);
   }
 
   firstLineGivenUp(): void {
     this.host.log.error(`${this.label} - Authentication Timeout`);
     this.fail(PeerErrors.authenticationTimeout);
+  }
+
+  protected override limitsChanged(): void {
+    if (this.parser !== null) this.parser.limits = this.parserLimits;
   }
 
   protected override continuesReading(): boolean {
@@ -174,13 +150,12 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
   beginWithoutConnect(): boolean {
     const identity = this.host.identityWithoutConnect();
     if (identity === null) {
-      this.refuse('');
+      this.refuse(null);
       return false;
     }
-    this.assume(identity);
     // As if it had said CONNECT, with nothing in it.
     this.connectReceived = true;
-    return true;
+    return this.assume(identity);
   }
 
   connect(json: string): void {
@@ -200,12 +175,12 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
     if (this.connectReceived) this.dropSubscriptions();
     const isFirst = !this.connectReceived;
     this.connectReceived = true;
-    const identity = host.authenticate(options);
+    const identity = host.authenticate(options, this);
     if (identity === null || options.account !== '' || options.newAccount) {
-      this.refuse(options.user);
+      this.refuse(options);
       return;
     }
-    this.assume(identity);
+    if (!this.assume(identity)) return;
     if (isFirst) this.description = null;
     this.acceptsHeaders = host.headersSupported && options.headers;
     this.echo = options.echo;
@@ -234,7 +209,7 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
     const { subject, subjectStart, subjectEnd } = message;
     if (
       isReservedToPublish(subject, subjectStart, subjectEnd) ||
-      (this.publishPermissions !== null && !this.publishPermissions.mayPublish(subject, subjectStart, subjectEnd))
+      (this.publishRights !== null && !this.publishRights.mayPublish(subject, subjectStart, subjectEnd))
     ) {
       this.fail(publishViolation(message.subjectText()));
       this.host.log.error(`${this.label} - Publish Violation - Subject "${message.subjectText()}"`);
@@ -263,7 +238,8 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
       this.fail(tooManyTokens(subject));
       return;
     }
-    if (limits.maxSubscriptions > 0 && subscriptions.size >= limits.maxSubscriptions) {
+    const { maxSubscriptions } = this;
+    if (maxSubscriptions > 0 && subscriptions.size >= maxSubscriptions) {
       this.fail(PeerErrors.maximumSubscriptions);
       return;
     }
@@ -273,7 +249,7 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
     }
     if (subscriptions.get(sid) === undefined) {
       const subscription = new Subscription(this, subject, queueGroup, sid);
-      if (permissions?.needsDeliveryCheck(subject) === true) this.deliveryPermissions = permissions;
+      if (permissions?.needsDeliveryCheck(subject) === true) this.deliveryRights = this.rights;
       subscriptions.add(subscription);
       (this.account as Account).subscribe(subscription);
     }
@@ -296,7 +272,7 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
     if (!this.connectReceived || this.firstPongSent) return;
     this.firstPongSent = true;
     if (this.options.protocol >= 1) {
-      this.send(this.host.clientInfo(this.id, this.socket.remote.host, this.account));
+      this.send(this.host.clientInfo(this, this.account));
     }
   }
 
@@ -320,29 +296,12 @@ export class ClientConnection extends ClientReceiver implements ClientOperations
     else this.fail(error);
   }
 
-  // ── identity ─────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  private assume(identity: Identity | null): void {
-    if (identity === null) return;
-    this.account = identity.account;
-    this.user = identity.user;
-    this.permissions = identity.permissions;
-    this.publishPermissions = identity.permissions?.restrictsPublishing === true ? identity.permissions : null;
-    this.deliveryPermissions = null;
-    this.awaitsConnect = false;
-  }
-
-  private refuse(user: string): void {
-    const who = user === '' ? '' : ` - User "${user}"`;
-    this.host.log.error(`${this.label} - authentication error${who}`);
-    this.fail(PeerErrors.authorizationViolation);
-  }
-
   // ── ending ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   protected override released(): void {
     this.host.firstLines.drop(this);
     this.dropSubscriptions();
+    this.leaveAccount();
   }
 
   /** As long as a CONNECT has to come, it has to come before this. */

@@ -8,12 +8,12 @@
 
 import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
-import type { Permissions } from '../account/permissions.ts';
 import type { Message } from '../protocol/message.ts';
 import { encodedBytesMax, writeLine, writeMessage } from '../protocol/message-encoder.ts';
 import type { Producer, SinkKind } from '../ports.ts';
 import type { Subscription } from '../subject/subscription.ts';
 import { CHUNK_BYTES_MAX } from './chunk-pool.ts';
+import type { ClientRights } from './client-rights.ts';
 import { Connection } from './connection.ts';
 import { SidTable } from './sid-table.ts';
 
@@ -28,8 +28,8 @@ export abstract class ClientReceiver extends Connection {
   acceptsHeaders = false;
   /** How often it stalled a producer. */
   stalls = 0;
-  /** Set once a subscription can match something that must not be delivered. */
-  protected deliveryPermissions: Permissions | null = null;
+  /** Set once a subscription can match something that must not be delivered, or when deliveries bring rights. */
+  protected deliveryRights: ClientRights | null = null;
   protected echo = true;
   private ownSubscriptions: SidTable | null = null;
 
@@ -49,11 +49,14 @@ export abstract class ClientReceiver extends Connection {
     this.entered();
   }
 
+  /** What it has to sign if it logs in with a key. */
+  abstract readonly nonce: string;
+
   /** It was accepted; nothing has been said. */
   abstract arrived(): void;
 
   greetClient(): void {
-    this.greet(this.host.clientInfo(this.id, this.socket.remote.host, null));
+    this.greet(this.host.clientInfo(this, null));
   }
 
   /** What it sends is the protocol from now on. */
@@ -63,9 +66,7 @@ export abstract class ClientReceiver extends Connection {
 
   override deliver(subscription: Subscription, message: Message): boolean {
     if (this.state !== 'open' || (message.source === this && !this.echo)) return false;
-    if (this.deliveryPermissions !== null && this.deliveryPermissions.deniesDelivery(subscription, message)) {
-      return false;
-    }
+    if (this.deliveryRights !== null && !this.deliveryRights.mayDeliver(subscription, message)) return false;
     const { queue } = this;
     if (queue.isCongested && !this.pressOn(message.producer)) return false;
     subscription.delivered++;

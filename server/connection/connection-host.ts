@@ -1,7 +1,7 @@
 /** What connections need of the server they belong to. */
 
 import type { Account } from '../account/account.ts';
-import type { Io } from '../io/io.ts';
+import type { Address, Io } from '../io/io.ts';
 import type { Log } from '../io/log.ts';
 import type { ParserLimits } from '../protocol/client-parser.ts';
 import type { ConnectOptions } from '../protocol/connect-options.ts';
@@ -39,12 +39,28 @@ export interface Identity {
   readonly permissions: Permissions | null;
 }
 
+/** What is asked about a login besides what CONNECT says. */
+export interface Login {
+  readonly nonce: string;
+  /** `STANDARD`, as nats-server calls a plain connection of a client. */
+  readonly connectionType: string;
+}
+
+/** Whoever gets an INFO. */
+export interface Greeted {
+  readonly id: number;
+  readonly nonce: string;
+  readonly socket: { readonly remote: Address };
+}
+
 export interface ConnectionHost {
   readonly io: Io;
   readonly log: Log;
   readonly outbound: Outbound;
   readonly wheel: DeadlineWheel;
   readonly limits: ConnectionLimits;
+  /** The server's own name and when it started, for services that are told who asks. */
+  readonly name: string;
   readonly firstLines: FirstLines;
   /** The message that client parsers fill, one at a time. */
   readonly inbound: Message;
@@ -53,9 +69,11 @@ export interface ConnectionHost {
   readonly authRequired: boolean;
 
   /** The INFO line for one client; `connectInfo` is the second one, after its first PING. */
-  clientInfo(clientId: number, clientIp: string, connectInfo: Account | null): Uint8Array;
+  clientInfo(client: Greeted, connectInfo: Account | null): Uint8Array;
+  /** What a client has to sign that logs in with a key; '' where nobody does. */
+  makeNonce(): string;
   /** Checks credentials; `null` refuses. */
-  authenticate(options: ConnectOptions): Identity | null;
+  authenticate(options: ConnectOptions, login: Login): Identity | null;
   /** The identity of a client whose first operation is not CONNECT; `null` refuses. */
   identityWithoutConnect(): Identity | null;
   slowConsumer(connection: Connection, detail: string): void;

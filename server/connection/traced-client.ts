@@ -37,8 +37,7 @@ export class TracedClient extends ClientConnection {
   private endedNow: Subscription[] | null = null;
 
   protected override newParser(): ClientParser {
-    const { limits, inbound } = this.host;
-    return new TracedClientParser(this, limits, inbound, (text) => this.trace('<<-', `[${text}]`));
+    return new TracedClientParser(this, this.parserLimits, this.host.inbound, (text) => this.trace('<<-', `[${text}]`));
   }
 
   override publish(message: Message): void {

@@ -56,7 +56,7 @@ export type Verb = (typeof VERBS)[number];
 
 export class ClientParser extends OperationReader {
   private readonly operations: ClientOperations;
-  private readonly limits: ParserLimits;
+  limits: ParserLimits;
   private readonly message: Message;
   /** Publications parsed since the owner last took the count, and their header and payload bytes. */
   messagesIn = 0;

@@ -23,6 +23,7 @@ export type ClosedReason =
   | 'Bad Client Protocol Version'
   | 'Incorrect Port'
   | 'Maximum Connections Exceeded'
+  | 'Maximum Account Connections Exceeded'
   | 'Maximum Message Payload Exceeded'
   | 'Maximum Control Line Exceeded'
   | 'Maximum Subscriptions Exceeded'
@@ -45,6 +46,7 @@ type PeerErrorName =
   | 'maximumPayload'
   | 'maximumControlLine'
   | 'maximumConnections'
+  | 'maximumAccountConnections'
   | 'throttled'
   | 'maximumSubscriptions'
   | 'staleConnection'
@@ -60,6 +62,10 @@ export const PeerErrors: Readonly<Record<PeerErrorName, PeerError>> = {
   maximumPayload: { text: 'Maximum Payload Violation', closes: 'Maximum Message Payload Exceeded' },
   maximumControlLine: { text: 'maximum control line exceeded', closes: 'Maximum Control Line Exceeded' },
   maximumConnections: { text: 'maximum connections exceeded', closes: 'Maximum Connections Exceeded' },
+  maximumAccountConnections: {
+    text: 'maximum account active connections exceeded',
+    closes: 'Maximum Account Connections Exceeded',
+  },
   throttled: {
     text: 'Connection throttling is active. Please try again later.',
     closes: 'Maximum Connections Exceeded',

@@ -43,6 +43,8 @@ export class Message {
   producer: Producer | null = null;
   /** The only queue groups that may get it, when the server it came from has chosen them; `null`: any. */
   queueGroups: readonly string[] | null = null;
+  /** It is a request from another account, by a service import. */
+  cameByImport = false;
   /** Links that have collected something for this message and send it once all receivers are known. */
   readonly links: LinkSink[] = [];
 

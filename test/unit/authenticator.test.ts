@@ -1,7 +1,7 @@
 /** Who a client is, and who is refused. */
 import { describe, expect, it } from 'vitest';
 import { Account } from '../../server/account/account.ts';
-import { Authenticator } from '../../server/auth/authenticator.ts';
+import { Authenticator, type KnownAccounts } from '../../server/auth/authenticator.ts';
 import { nodeHash, serverId } from '../../server/auth/server-identity.ts';
 import { defaultOptions } from '../../server/config/draft.ts';
 import type { AuthorizationOptions, UserOptions } from '../../server/config/options.ts';
@@ -10,19 +10,25 @@ import { Sublist } from '../../server/subject/sublist.ts';
 
 const ACCOUNT = new Account('$G', new Sublist(1), () => 0);
 
+const ACCOUNTS: KnownAccounts = { global: ACCOUNT, system: ACCOUNT, account: () => ACCOUNT };
+const LOGIN = { nonce: '', connectionType: 'STANDARD' };
+
 function authenticator(options: Partial<AuthorizationOptions>): Authenticator {
-  return new Authenticator({ ...defaultOptions().authorization, ...options }, ACCOUNT);
+  return new Authenticator(
+    { authorization: { ...defaultOptions().authorization, ...options }, accounts: [] },
+    ACCOUNTS,
+  );
 }
 
 /** The name under which a client with these credentials is known; `null` for one that is refused. */
 function nameOf(of: Authenticator, connect: Partial<ConnectOptions>): string | null {
-  const identity = of.authenticate({ ...defaultConnectOptions(), ...connect });
+  const identity = of.authenticate({ ...defaultConnectOptions(), ...connect }, LOGIN);
   if (identity === null) return null;
   return identity.account === ACCOUNT ? identity.user : `${identity.user} of another account`;
 }
 
 function user(username: string, password: string, rest: Partial<UserOptions> = {}): UserOptions {
-  return { username, password, permissions: null, ...rest };
+  return { username, password, nkey: '', permissions: null, connectionTypes: null, ...rest };
 }
 
 describe('without any credentials configured', () => {
@@ -72,7 +78,7 @@ describe('a token', () => {
 });
 
 describe('users', () => {
-  const permissions = { publish: { allow: ['a'], deny: [] }, subscribe: { allow: null, deny: [] } };
+  const permissions = { publish: { allow: ['a'], deny: [] }, subscribe: { allow: null, deny: [] }, responses: null };
   const users = [user('ann', 'one'), user('bob', 'two', { permissions }), user('\u00e9ve', 'p\u00e4ss')];
 
   it.each<[Partial<ConnectOptions>, string | null]>([
@@ -91,7 +97,7 @@ describe('users', () => {
   it('have permissions of their own', () => {
     const of = authenticator({ users });
     const permissionsOf = (user: string, pass: string): unknown =>
-      of.authenticate({ ...defaultConnectOptions(), user, pass })?.permissions?.rules;
+      of.authenticate({ ...defaultConnectOptions(), user, pass }, LOGIN)?.permissions?.rules;
     expect(permissionsOf('ann', 'one')).toBeUndefined();
     expect(permissionsOf('bob', 'two')).toEqual(permissions);
   });

@@ -178,8 +178,6 @@ describe('warnings', () => {
 
 describe('what petiole does not have yet', () => {
   test.each([
-    ['accounts { A {} }', '1:0: accounts: not supported by petiole yet'],
-    ['accounts: [A]', '1:0: accounts: not supported by petiole yet'],
     ['cluster { name: c, listen: "a:1" }', '1:0: cluster: not supported by petiole yet'],
     ['gateway { name: g }', '1:0: gateway: not supported by petiole yet'],
     ['ws { port: 1 }', '1:0: ws: not supported by petiole yet'],
@@ -191,9 +189,6 @@ describe('what petiole does not have yet', () => {
     ['feature_flags { js_ack_fc_v2: true }', '1:0: feature_flags: not supported by petiole yet'],
     ['system_account: "$G"', '1:0: system_account: not supported by petiole yet'],
     ['authorization { auth_callout {} }', '1:16: auth_callout: not supported by petiole yet'],
-    ['authorization { users: [ {nkey: UA} ] }', '1:26: nkey: not supported by petiole yet'],
-    ['authorization { users: [ {user: a, clients: [MQTT]} ] }', '1:35: clients: not supported by petiole yet'],
-    ['authorization { permissions: { allow_responses: true } }', '1:31: allow_responses: not supported by petiole yet'],
     ['authorization { user: a, password: $2a$11$ooo.x/y }', '1:25: bcrypt password: not supported by petiole yet'],
     ['authorization { users: [ {user: a, pass: "$2y$11$ooo"} ] }', '1:35: bcrypt pass: not supported by petiole yet'],
     ['authorization { token: "$2b$11$ooo" }', '1:16: bcrypt token: not supported by petiole yet'],

@@ -158,7 +158,7 @@ describe('authorization', () => {
         ]
       }`);
     expect(noAuthUser).toBe('guest');
-    expect(users).toEqual([
+    expect(users).toMatchObject([
       {
         username: 'admin',
         password: 'x y',
@@ -194,6 +194,7 @@ describe('authorization', () => {
     expect(user?.permissions).toEqual({
       publish: { allow: null, deny: [] },
       subscribe: { allow: null, deny: [] },
+      responses: null,
     });
   });
 });

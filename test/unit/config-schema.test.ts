@@ -29,6 +29,21 @@ const KNOWN: Readonly<Record<string, string>> = {
     pub publish import sub subscribe export publish_allow_responses allow_responses`,
   'authorization.users[].permissions.publish': 'allow deny',
   'authorization.users[].permissions.subscribe': 'allow deny',
+  'authorization.users[].permissions.allow_responses': `
+    max max_msgs max_messages max_responses expires expiration ttl`,
+  'accounts.*': `
+    nkey imports exports jetstream users default_permissions mappings maps limits msg_trace trace_dest`,
+  'accounts.*.exports[]': `
+    stream service response response_type threshold response_threshold response_max_time response_time accounts latency
+    account_token_position allow_trace`,
+  'accounts.*.imports[]': 'stream service prefix to share allow_trace',
+  'accounts.*.imports[].stream': 'account subject',
+  'accounts.*.limits': `
+    max_connections max_conn max_subscriptions max_subs max_payload max_pay max_leafnodes max_leafs`,
+  'accounts.*.jetstream': `
+    max_memory max_mem mem memory max_store max_file max_disk store disk max_streams streams max_consumers consumers
+    max_bytes_required max_stream_bytes max_bytes mem_max_stream_bytes memory_max_stream_bytes disk_max_stream_bytes
+    store_max_stream_bytes max_ack_pending cluster_traffic`,
   'mappings.*': 'dest destination weight cluster',
   jetstream: `
     strict store store_dir storedir sync sync_interval max_memory_store max_mem_store max_mem max_file_store max_file

@@ -1,0 +1,29 @@
+/** What an account may have, -1 for no limit, and how much of it is taken. */
+
+import { type AccountLimitsOptions, NO_LIMITS } from '../config/account-options.ts';
+
+export class AccountLimits {
+  options: AccountLimitsOptions = NO_LIMITS;
+  /** Clients and leaf nodes connected. */
+  clients = 0;
+  leafnodes = 0;
+
+  /** Whether there are more clients than there may be. */
+  get hasTooManyClients(): boolean {
+    const { maxConnections } = this.options;
+    return maxConnections >= 0 && this.clients + this.leafnodes > maxConnections;
+  }
+
+  /** How many subscriptions one connection may have, given the server's own limit (0: none); 0 is no limit. */
+  maxSubscriptions(ofServer: number): number {
+    const { maxSubscriptions } = this.options;
+    if (maxSubscriptions < 0) return ofServer;
+    return ofServer > 0 ? Math.min(ofServer, maxSubscriptions) : maxSubscriptions;
+  }
+
+  /** Bytes of a message, given the server's own limit. */
+  maxPayloadBytes(ofServer: number): number {
+    const { maxPayloadBytes } = this.options;
+    return maxPayloadBytes < 0 ? ofServer : Math.min(ofServer, maxPayloadBytes);
+  }
+}

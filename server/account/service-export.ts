@@ -1,0 +1,143 @@
+/**
+ * One exported service and the answers that are awaited from it. A request from another account carries a reply subject
+ * made here, `_R_.<of this service>.<of this request>`; what is published to it goes to the one who asked, in its own
+ * account and under its own reply subject.
+ *
+ *     importer     REQ svc, reply _INBOX.x ──► exporter   svc, reply _R_.k3Xa90.Qw81cZp2
+ *     importer     _INBOX.x                ◄── exporter   _R_.k3Xa90.Qw81cZp2
+ *
+ * A singleton's answer ends the wait; streams and pieces go on until a message without body. Whoever stays silent for
+ * longer than the threshold is no longer awaited.
+ *
+ * Bound: `AWAITED_MAX` requests; with one more the oldest is given up.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { ExportOptions } from '../config/account-options.ts';
+import type { Io } from '../io/io.ts';
+import type { Sink, SinkKind } from '../ports.ts';
+import { Message } from '../protocol/message.ts';
+import { Subscription } from '../subject/subscription.ts';
+import type { Account } from './account.ts';
+import { copyMessage } from './message-copy.ts';
+
+const AWAITED_MAX = 65_536;
+/** Acknowledgements find their stream by this subject, wherever they come from. */
+export const ACK_PREFIX = '$JS.ACK.';
+const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SERVICE_LETTERS = 6;
+const REQUEST_LETTERS = 8;
+
+interface Awaited {
+  readonly requester: Account;
+  readonly reply: Buffer;
+  endMs: number;
+}
+
+type ExportIo = Pick<Io, 'clock' | 'random' | 'timers'>;
+
+export class ServiceExport implements Sink {
+  readonly sinkKind: SinkKind = 'internal';
+  readonly account: Account;
+  private readonly options: Pick<ExportOptions, 'responseType' | 'responseThresholdMs'>;
+  private readonly io: ExportIo;
+  private readonly prefix: string;
+  private readonly subscription: Subscription;
+  /** By the last token; in the order in which they end. */
+  private readonly awaited = new Map<string, Awaited>();
+  /** By requester. */
+  private readonly reversed = new Map<Account, ServiceExport>();
+  private isOpen = false;
+  private isSweeping = false;
+
+  constructor(account: Account, options: Pick<ExportOptions, 'responseType' | 'responseThresholdMs'>, io: ExportIo) {
+    this.account = account;
+    this.options = options;
+    this.io = io;
+    this.prefix = `_R_.${letters(io, SERVICE_LETTERS)}.`;
+    this.subscription = new Subscription(this, `${this.prefix}>`, '', '');
+  }
+
+  get awaitedCount(): number {
+    return this.awaited.size;
+  }
+
+  /** A reply subject for a request of `requester`, whose own one is `reply`. */
+  awaitAnswer(requester: Account, reply: Buffer): Buffer {
+    if (!this.isOpen) this.account.subscribe(this.subscription);
+    this.isOpen = true;
+    const token = letters(this.io, REQUEST_LETTERS);
+    const endMs = this.io.clock.monotonicMs() + this.options.responseThresholdMs;
+    this.awaited.set(token, { requester, reply, endMs });
+    if (this.awaited.size > AWAITED_MAX) this.awaited.delete(this.awaited.keys().next().value as string);
+    this.sweepLater();
+    return Buffer.from(this.prefix + token, 'latin1');
+  }
+
+  /** Nobody took the request. */
+  forget(subject: Buffer): void {
+    this.awaited.delete(subject.toString('latin1', this.prefix.length));
+  }
+
+  /** Interest in answers ends with the account. */
+  close(): void {
+    if (this.isOpen) this.account.unsubscribe(this.subscription);
+    this.isOpen = false;
+    this.awaited.clear();
+    for (const each of this.reversed.values()) each.close();
+    this.reversed.clear();
+  }
+
+  deliver(_subscription: Subscription, message: Message): boolean {
+    const token = message.subjectText().slice(this.prefix.length);
+    const waiting = this.awaited.get(token);
+    if (waiting === undefined) return false;
+    const answer = new Message();
+    copyMessage(message, answer);
+    answer.setSubject(waiting.reply, 0, waiting.reply.length);
+    if (message.hasReply && !message.replyText().startsWith(ACK_PREFIX)) {
+      const reply = this.backwards(waiting.requester).awaitAnswer(
+        this.account,
+        Buffer.from(message.replyText(), 'latin1'),
+      );
+      answer.setReply(reply, 0, reply.length);
+    }
+    const taken = waiting.requester.route(answer);
+    const isLast = this.options.responseType === 'singleton' || message.bodyBytes === 0;
+    this.awaited.delete(token);
+    if (taken && !isLast) {
+      waiting.endMs = this.io.clock.monotonicMs() + this.options.responseThresholdMs;
+      this.awaited.set(token, waiting);
+    }
+    return taken;
+  }
+
+  /** An answer may ask in turn: that answer takes the same way back. */
+  private backwards(requester: Account): ServiceExport {
+    const known = this.reversed.get(requester);
+    if (known !== undefined) return known;
+    const made = new ServiceExport(requester, this.options, this.io);
+    this.reversed.set(requester, made);
+    return made;
+  }
+
+  private sweepLater(): void {
+    if (this.isSweeping) return;
+    this.isSweeping = true;
+    this.io.timers.after(this.options.responseThresholdMs, () => {
+      this.isSweeping = false;
+      const now = this.io.clock.monotonicMs();
+      for (const [token, { endMs }] of this.awaited) {
+        if (endMs > now) break;
+        this.awaited.delete(token);
+      }
+      if (this.awaited.size > 0) this.sweepLater();
+    });
+  }
+}
+
+function letters({ random }: ExportIo, count: number): string {
+  let text = '';
+  for (const byte of random.bytes(count)) text += LETTERS[byte % LETTERS.length];
+  return text;
+}

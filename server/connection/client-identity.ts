@@ -1,0 +1,122 @@
+/**
+ * Who a client is: what it said of itself, the account it belongs to, and what it may do and have there.
+ *
+ *     awaits CONNECT ─assume─► of an account ─assume─► of another one (a second CONNECT) ─leaveAccount─► of none
+ */
+
+import type { Permissions } from '../account/permissions.ts';
+import type { Socket } from '../io/io.ts';
+import { type ConnectOptions, defaultConnectOptions } from '../protocol/connect-options.ts';
+import type { ParserLimits } from '../protocol/client-parser.ts';
+import { PeerErrors } from '../protocol/errors.ts';
+import { millisecondsText } from '../protocol/wall-time.ts';
+import { describeClient } from './client-description.ts';
+import { ClientReceiver } from './client-receiver.ts';
+import { ClientRights } from './client-rights.ts';
+import type { ConnectionHost, Identity, Login } from './connection-host.ts';
+
+/** Of those that have not said anything. */
+const UNSAID: Readonly<ConnectOptions> = Object.freeze(defaultConnectOptions());
+
+export abstract class ClientIdentity extends ClientReceiver implements Login {
+  options: Readonly<ConnectOptions> = UNSAID;
+  user = '';
+  awaitsConnect: boolean;
+  permissions: Permissions | null = null;
+  readonly nonce: string;
+  readonly connectionType: string = 'STANDARD';
+  private isCounted = false;
+  protected rights: ClientRights | null = null;
+  /** Set only when publishing is restricted. */
+  protected publishRights: ClientRights | null = null;
+  /** What follows the number in its log lines; `null`: what `options` say. */
+  protected description: string | null = '';
+
+  constructor(host: ConnectionHost, socket: Socket, id: number) {
+    super(host, socket, id);
+    this.awaitsConnect = host.authRequired;
+    this.nonce = host.makeNonce();
+  }
+
+  get label(): string {
+    const { host, port } = this.socket.remote;
+    return `${host}:${port} - cid:${this.id}${this.descriptionNow}`;
+  }
+
+  protected get descriptionNow(): string {
+    return this.description ?? describeClient(this.options, this.user, this.account?.name ?? '');
+  }
+
+  /** How many subscriptions it may have; 0: any number. */
+  protected get maxSubscriptions(): number {
+    const { maxSubscriptions } = this.host.limits;
+    return this.account === null ? maxSubscriptions : this.account.limits.maxSubscriptions(maxSubscriptions);
+  }
+
+  /** The server's limits, or those of the account where they are tighter. */
+  protected get parserLimits(): ParserLimits {
+    const { limits } = this.host;
+    const maxPayloadBytes = this.account?.limits.maxPayloadBytes(limits.maxPayloadBytes) ?? limits.maxPayloadBytes;
+    return maxPayloadBytes === limits.maxPayloadBytes ? limits : { ...limits, maxPayloadBytes };
+  }
+
+  /** Makes the client who it turned out to be; false if its account has no room for it, which ends the connection. */
+  protected assume(identity: Identity | null): boolean {
+    if (identity === null) return true;
+    const { account, user, permissions } = identity;
+    this.leaveAccount();
+    const { limits } = account;
+    limits.clients++;
+    this.isCounted = true;
+    this.account = account;
+    this.user = user;
+    this.permissions = permissions;
+    this.rights = permissions === null ? null : new ClientRights(permissions, this.host.io.clock);
+    this.publishRights = permissions?.restrictsPublishing === true ? this.rights : null;
+    this.deliveryRights = this.rights?.grow === true ? this.rights : null;
+    this.awaitsConnect = false;
+    this.limitsChanged();
+    if (limits.hasTooManyClients) this.fail(PeerErrors.maximumAccountConnections);
+    return !this.isClosed;
+  }
+
+  /** The account's limits are others than before. */
+  protected abstract limitsChanged(): void;
+
+  protected leaveAccount(): void {
+    if (this.isCounted && this.account !== null) this.account.limits.clients--;
+    this.isCounted = false;
+  }
+
+  protected refuse(options: Readonly<ConnectOptions> | null): void {
+    const who = options === null ? '' : namedBy(options);
+    this.host.log.error(`${this.label} - authentication error${who}`);
+    this.fail(PeerErrors.authorizationViolation);
+  }
+
+  requestInfo(isDetailed: boolean): string {
+    const { options, host } = this;
+    const acc = this.account?.name;
+    const rtt = Math.round(this.rttMs * 1_000) * 1_000 || undefined;
+    if (!isDetailed) return JSON.stringify({ acc, rtt });
+    return JSON.stringify({
+      start: millisecondsText(this.startWallMs),
+      host: this.socket.remote.host,
+      id: this.id,
+      acc,
+      user: this.user || undefined,
+      name: options.name || undefined,
+      lang: options.lang || undefined,
+      ver: options.version || undefined,
+      rtt,
+      server: host.name,
+      kind: 'Client',
+      client_type: 'nats',
+    });
+  }
+}
+
+function namedBy({ nkey, user }: Readonly<ConnectOptions>): string {
+  if (nkey !== '') return ` - Nkey "${nkey}"`;
+  return user === '' ? '' : ` - User "${user}"`;
+}

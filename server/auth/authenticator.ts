@@ -62,7 +62,7 @@ export class Authenticator {
 
   /** Whether the first INFO asks for credentials: not when clients without any become some user. */
   get isAnnounced(): boolean {
-    return this.isRequired && !this.takesAnybody && this.options.noAuthUser === '';
+    return this.isRequired && this.options.noAuthUser === '';
   }
 
   /** The identity of a client, `null` to refuse it. */

@@ -27,6 +27,13 @@ export class Conversation {
     return answer;
   }
 
+  /** The same for what is also told of in `count` messages: whether they or the answer come first is chance. */
+  async askAndHear(count: number, request: string, body: object | string): Promise<void> {
+    const answer = await this.tell(request, body);
+    await this.more(count);
+    this.lines.push(`${request} -> ${answer}`);
+  }
+
   /** Asks without a note. */
   async tell(request: string, body: object | string = ''): Promise<string> {
     const text = typeof body === 'string' ? body : JSON.stringify(body);

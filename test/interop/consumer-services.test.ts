@@ -117,8 +117,7 @@ const TALKS: readonly (readonly [string, Talk])[] = [
       await talk.more(1);
       await talk.consumer('C', { durable_name: 'C' });
       await talk.consumer('C', { durable_name: 'C', description: 'x' });
-      await talk.ask('CONSUMER.DELETE.S.C');
-      await talk.more(1);
+      await talk.askAndHear(1, 'CONSUMER.DELETE.S.C', '');
       await talk.consumer('E', { inactive_threshold: 2e8 });
       await talk.more(2);
       await talk.consumer('D', { durable_name: 'D' });
@@ -135,12 +134,10 @@ const TALKS: readonly (readonly [string, Talk])[] = [
       await talk.more(2);
       await talk.ask('CONSUMER.PAUSE.S.C', { pause_until: FAR });
       await talk.quiet();
-      await talk.ask('CONSUMER.PAUSE.S.C', {});
-      await talk.more(1);
+      await talk.askAndHear(1, 'CONSUMER.PAUSE.S.C', {});
       await talk.ask('CONSUMER.PAUSE.S.C', {});
       await talk.quiet();
-      await talk.ask('CONSUMER.PAUSE.S.C', { pause_until: '2000-01-01T00:00:00Z' });
-      await talk.more(1);
+      await talk.askAndHear(1, 'CONSUMER.PAUSE.S.C', { pause_until: '2000-01-01T00:00:00Z' });
     },
   ],
   [

@@ -18,6 +18,7 @@ import type { RunningServer, StartServerOptions } from './embedding.ts';
 import type { Io } from './io/io.ts';
 import { Log } from './io/log.ts';
 import { realIo } from './io/real-io.ts';
+import { logOptionsOf } from './reload.ts';
 import { loadRooms } from './rooms.ts';
 import { Server } from './server.ts';
 
@@ -33,10 +34,9 @@ export async function startServer(given: StartServerOptions = {}): Promise<Runni
     given.jetstream === true ? `${io.host.temporaryDirectory}/petiole-${io.random.bytes(8).toString('hex')}` : null;
   const options = optionsOf(given, io, temporary);
   const { log = () => undefined } = given;
-  const { debug, trace, logTime, logTimeUtc } = options;
   const server = new Server(
     io,
-    new Log(log, io.clock, io.host.processId, { debug, trace, time: logTime, utc: logTimeUtc }),
+    new Log(log, io.clock, io.host.processId, logOptionsOf(options)),
     options,
     await loadRooms(options),
   );

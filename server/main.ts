@@ -9,12 +9,12 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { interpretCommandLine, reloadOptions } from './config/load.ts';
 import type { ServerOptions } from './config/options.ts';
-import { changedOptions, reloadRefusal } from './config/reload.ts';
 import { diskSources } from './config/sources.ts';
-import { LogFile, type ReopenableSink, standardErrorSink } from './io/log-sinks.ts';
-import { Log, type LogOptions } from './io/log.ts';
+import { LogFile, LogDestination, type ReopenableSink, standardErrorSink } from './io/log-sinks.ts';
+import { Log } from './io/log.ts';
 import { signalProcesses } from './io/processes.ts';
 import { realIo } from './io/real-io.ts';
+import { logOptionsOf, type ProcessFiles } from './reload.ts';
 import { loadRooms, type Rooms } from './rooms.ts';
 import { Server } from './server.ts';
 
@@ -49,27 +49,26 @@ void loadRooms(options).then((rooms) => run(options, rooms));
 
 function run(options: ServerOptions, rooms: Rooms): void {
   nameProcess();
-  const sink = openSink(options);
-  const log = new Log(sink.write, io.clock, process.pid, logOptionsOf(options));
-  if (sink instanceof LogFile) tellOfRotation(sink, log);
+  const destination = new LogDestination(openSinkOrExit(options));
+  const log = new Log(destination.write, io.clock, process.pid, logOptionsOf(options));
+  tellOfRotation(destination.sink, log);
   const server = makeServer(options, rooms, log);
-  const portsFile = portsFileOf(options);
-  takeSignals(server, sink, log, portsFile);
+  const files = new Files(server, destination, log);
+  server.process = files;
+  server.reloadConfiguration = () => reloadFailure(server);
+  takeSignals(server, destination, log, files);
   if (options.pidFile !== '') writeOrFail(log, 'pidfile', options.pidFile, String(process.pid), PID_MODE);
   server.start((error) => {
     if (error !== null) fail(log, error.message);
-    if (portsFile !== null) writeOrFail(log, 'ports file', portsFile, portsText(server), 0o666);
+    files.portsFile = portsFileOf(options);
+    if (files.portsFile !== null) writeOrFail(log, 'ports file', files.portsFile, portsText(server), 0o666);
     shrinkWhenIdle(io.host.cpuSeconds());
   });
 }
 
-function logOptionsOf(options: ServerOptions): LogOptions {
-  const { debug, trace, logTime: time, logTimeUtc: utc, logFormat } = options;
-  return { debug, trace, time, utc, json: logFormat === 'json' };
-}
-
-function tellOfRotation(file: LogFile, log: Log): void {
-  file.events = {
+function tellOfRotation(sink: ReopenableSink, log: Log): void {
+  if (!(sink instanceof LogFile)) return;
+  sink.events = {
     rotated: (backup) => log.notice(`Rotated log, backup saved as ${JSON.stringify(backup)}`),
     purged: (backup) => log.notice(`Purged log file ${JSON.stringify(backup)}`),
     failed: (what) => log.error(what),
@@ -93,9 +92,55 @@ function makeServer(options: ServerOptions, rooms: Rooms, log: Log): Server {
   }
 }
 
-function takeSignals(server: Server, sink: ReopenableSink, log: Log, portsFile: string | null): void {
+/** Goes over to other log, pid and ports files when the configuration is loaded again. */
+class Files implements ProcessFiles {
+  portsFile: string | null = null;
+  private readonly server: Server;
+  private readonly destination: LogDestination;
+  private readonly log: Log;
+
+  constructor(server: Server, destination: LogDestination, log: Log) {
+    this.server = server;
+    this.destination = destination;
+    this.log = log;
+  }
+
+  prepare(next: ServerOptions): () => void {
+    const before = this.server.options;
+    const sink = next.logFile === before.logFile ? null : openSink(next);
+    return () => {
+      if (sink !== null) {
+        tellOfRotation(sink, this.log);
+        this.destination.goOver(sink);
+      }
+      if (next.pidFile !== before.pidFile && next.pidFile !== '')
+        this.write('pidfile', next.pidFile, String(process.pid));
+      if (next.portsFileDirectory !== before.portsFileDirectory) this.movePortsFile(portsFileOf(next));
+    };
+  }
+
+  removePortsFile(): void {
+    if (this.portsFile !== null) fs.rmSync(this.portsFile, { force: true });
+  }
+
+  private movePortsFile(file: string | null): void {
+    this.removePortsFile();
+    this.portsFile = file;
+    if (file !== null) this.write('ports file', file, portsText(this.server));
+  }
+
+  private write(what: string, file: string, text: string): void {
+    try {
+      fs.writeFileSync(file, text, { mode: what === 'pidfile' ? PID_MODE : 0o666 });
+    } catch (error) {
+      this.log.error(`Could not write ${what}: ${(error as Error).message}`);
+    }
+  }
+}
+
+function takeSignals(server: Server, sink: ReopenableSink, log: Log, files: Files): void {
   const exit = (): void => {
-    if (portsFile !== null) fs.rmSync(portsFile, { force: true });
+    files.removePortsFile();
     process.exit(0);
   };
   process.on('SIGINT', () => {
@@ -112,7 +157,8 @@ function takeSignals(server: Server, sink: ReopenableSink, log: Log, portsFile: 
   });
   process.on('SIGHUP', () => {
     log.notice('Trapped "hangup" signal');
-    reload(server, log);
+    const failure = reloadFailure(server);
+    if (failure !== null) log.error(`Failed to reload server configuration: ${failure}`);
   });
   reopenLog = () => {
     log.notice('Trapped "user defined signal 1" signal');
@@ -121,22 +167,26 @@ function takeSignals(server: Server, sink: ReopenableSink, log: Log, portsFile: 
   };
 }
 
-/** Reads the configuration again. So far only one without changes is taken; what differs is named. */
-function reload(server: Server, log: Log): void {
+/** Reads the configuration again and takes it on; why it can't, or null. */
+function reloadFailure(server: Server): string | null {
+  let next: ServerOptions;
   try {
-    const changes = changedOptions(server.options, reloadOptions(args, sources));
-    const refusal = reloadRefusal(changes, () => false);
-    if (refusal === null) log.notice(`Reloaded server configuration (${server.options.configDigest})`);
-    else log.error(`Failed to reload server configuration: ${refusal}`);
+    next = reloadOptions(args, sources);
   } catch (error) {
-    log.error(`Failed to reload server configuration: ${(error as Error).message}`);
+    return (error as Error).message;
   }
+  return server.reload(next);
 }
 
-function openSink(options: ServerOptions): ReopenableSink {
-  if (options.logFile === '') return standardErrorSink();
+/** Throws when the file can't be opened. */
+function openSink({ logFile, logSizeLimitBytes, logFilesMax }: ServerOptions): ReopenableSink {
+  if (logFile === '') return standardErrorSink();
+  return new LogFile(logFile, { bytesMax: logSizeLimitBytes, filesMax: logFilesMax });
+}
+
+function openSinkOrExit(options: ServerOptions): ReopenableSink {
   try {
-    return new LogFile(options.logFile, { bytesMax: options.logSizeLimitBytes, filesMax: options.logFilesMax });
+    return openSink(options);
   } catch (error) {
     fs.writeSync(process.stderr.fd, `${PROGRAM}: error opening logfile: ${(error as Error).message}\n`);
     process.exit(1);

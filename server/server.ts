@@ -7,11 +7,11 @@
  */
 
 import { strict as assert } from 'node:assert';
+import { announcement } from './announcement.ts';
 import type { Account } from './account/account.ts';
 import { Accounts } from './account/accounts.ts';
 import { Authenticator } from './auth/authenticator.ts';
 import { nodeHash, serverId } from './auth/server-identity.ts';
-import { parseDecimal, splitHostPort } from './config/host-port.ts';
 import type { ServerOptions } from './config/options.ts';
 import { ClientConnection } from './connection/client-connection.ts';
 import { ClientListener } from './connection/client-listener.ts';
@@ -22,7 +22,7 @@ import { limitsOf } from './connection/connection-limits.ts';
 import { DeadlineWheel } from './connection/deadline-wheel.ts';
 import { FirstLines } from './connection/first-lines.ts';
 import { Outbound } from './connection/outbound.ts';
-import { tlsInfo, withoutTls } from './connection/tls-info.ts';
+import { withoutTls } from './connection/tls-info.ts';
 import { TracedClient } from './connection/traced-client.ts';
 import { Traffic } from './connection/statistics.ts';
 import type { Address, Io, Socket } from './io/io.ts';
@@ -37,7 +37,8 @@ import type { ConnectOptions } from './protocol/connect-options.ts';
 import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
 import { Message } from './protocol/message.ts';
 import { encodeInfo, type ServerInfo } from './protocol/server-info.ts';
-import { API_LEVEL, NATS_VERSION, PETIOLE_VERSION } from './protocol/version.ts';
+import { NATS_VERSION, PETIOLE_VERSION } from './protocol/version.ts';
+import { type ProcessFiles, reload } from './reload.ts';
 import { type JetStreamRoom, NO_ROOMS, type Rooms } from './rooms.ts';
 import { StartError } from './start-error.ts';
 import { answerUserInfo } from './system/user-info.ts';
@@ -50,7 +51,7 @@ const DRAIN_STEPS = 20;
 export class Server implements ConnectionHost, MonitorSource {
   readonly io: Io;
   readonly log: Log;
-  readonly options: ServerOptions;
+  options: ServerOptions;
   readonly id: string;
   readonly name: string;
   readonly outbound: Outbound;
@@ -89,9 +90,13 @@ export class Server implements ConnectionHost, MonitorSource {
   readonly jetStreamView: JetStreamView | null;
   private readonly jetstreamRoom: JetStreamRoom | null;
   private readonly authenticator: Authenticator;
-  readonly info: ServerInfo;
+  info: ServerInfo;
+  /** Set where the server is all that its process is for. */
+  process: ProcessFiles | null = null;
+  /** Loads the configuration again; why that failed, or null. Set where there is a file to load. */
+  reloadConfiguration: (() => string | null) | null = null;
   private nextClientId = 1;
-  private readonly listener: ClientListener;
+  readonly listener: ClientListener;
   private isDraining = false;
   private isClosing = false;
 
@@ -116,7 +121,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.systemAccount = accounts.system;
     this.accounts = accounts.byName;
     this.authenticator = new Authenticator(options, accounts);
-    this.info = this.makeInfo();
+    this.info = announcement(this, options);
     this.leafNodes = new LeafNodes(this, this.leafSite(), options.leafnodes);
     assert(rooms.jetstream !== null || !options.jetstream.isEnabled, 'the rooms for these options are loaded');
     this.jetstreamRoom = rooms.jetstream;
@@ -253,6 +258,11 @@ export class Server implements ConnectionHost, MonitorSource {
     });
   }
 
+  /** Takes another configuration on as a whole; or says why not, and stays as it is. */
+  reload(options: ServerOptions): string | null {
+    return reload(this, options);
+  }
+
   // ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
   private accept(socket: Socket, enter: (client: ClientConnection) => void): ClientConnection {
@@ -351,37 +361,4 @@ export class Server implements ConnectionHost, MonitorSource {
       account: (name) => this.accounts.get(name) ?? null,
     };
   }
-
-  private makeInfo(): ServerInfo {
-    const { options } = this;
-    const info: ServerInfo = {
-      server_id: this.id,
-      server_name: this.name,
-      version: NATS_VERSION,
-      proto: 1,
-      git_commit: `petiole-${PETIOLE_VERSION}`,
-      go: `petiole ${PETIOLE_VERSION}`,
-      ...advertisedAddress(options),
-      headers: options.supportsHeaders,
-      ...tlsInfo(options),
-      max_payload: options.maxPayloadBytes,
-      api_lvl: API_LEVEL,
-    };
-    if (this.authRequired) info.auth_required = true;
-    if (options.jetstream.isEnabled) info.jetstream = true;
-    if (options.jetstream.domain !== '') info.domain = options.jetstream.domain;
-    return info;
-  }
-}
-
-/** Where clients are told to connect. */
-function advertisedAddress(options: ServerOptions): Address {
-  const { host, port, clientAdvertise } = options;
-  if (clientAdvertise === '') return { host, port };
-  const advertised = splitHostPort(clientAdvertise) ?? { host: clientAdvertise, port: String(port) };
-  const advertisedPort = parseDecimal(advertised.port);
-  if (advertisedPort === null || advertisedPort > 65_535) {
-    throw new StartError(`client_advertise "${clientAdvertise}" is not an address`, null);
-  }
-  return { host: advertised.host, port: advertisedPort <= 0 ? port : advertisedPort };
 }

@@ -38,10 +38,10 @@ export function changedOptions(before: ServerOptions, after: ServerOptions): Cha
 }
 
 /** Why the changes cannot be made while the server runs; null if they can. `canApply` knows what the server can. */
-export function reloadRefusal(changes: readonly Change[], canApply: (key: string) => boolean): string | null {
+export function reloadRefusal(changes: readonly Change[], canApply: (change: Change) => boolean): string | null {
   const refused = changes.find(({ refusal }) => refusal !== null);
   if (refused !== undefined) return refused.refusal;
-  const unable = changes.find(({ key }) => !canApply(key));
+  const unable = changes.find((change) => !canApply(change));
   return unable === undefined ? null : `config reload not supported by petiole yet for ${unable.field}`;
 }
 

@@ -14,6 +14,7 @@ import type { IoError, Listener, ListenHandler, SecuringNetwork, Socket, SocketH
 import { AcceptFailures } from './accept-failures.ts';
 import type { ClientConnection } from './client-connection.ts';
 import { hostPort, listenFailure } from './listen-failure.ts';
+import { isPinned } from './pinned-keys.ts';
 import { type EntranceHost, TlsEntrances } from './tls-entrance.ts';
 
 /** Why clients can't connect. */
@@ -51,12 +52,26 @@ export class ClientListener {
     this.listeners.length = 0;
   }
 
-  /** Shows other certificates, or has other rules, from the next connection on. Throws when they cannot be used. */
-  secureAnew({ tls, allowsNonTls }: ServerOptions): void {
+  /** What it returns shows other certificates, or has other rules, from the next connection on. Throws if they are bad. */
+  prepare({ tls, allowsNonTls }: ServerOptions): () => void {
     const { entrances } = this;
     const { network } = this.host.io;
-    if (entrances === null || tls === null || network.tls === undefined) return;
-    entrances.plan = { options: tls, context: network.tls.context(tls), allowsNonTls };
+    if (entrances === null || tls === null || network.tls === undefined) return () => undefined;
+    const plan = { options: tls, context: network.tls.context(tls), allowsNonTls };
+    return () => {
+      entrances.plan = plan;
+    };
+  }
+
+  /** Closes those whose certificates are none of the pinned ones, now that there are others. */
+  closeUnpinned(clients: Iterable<ClientConnection>): void {
+    const { entrances } = this;
+    if (entrances === null) return;
+    const { pinnedKeys } = entrances.plan.options;
+    const unpinned = [...clients].filter(({ socket: { tls } }) => !(tls && isPinned(tls, pinnedKeys)));
+    if (unpinned.length === 0) return;
+    this.host.log.notice(`Disconnect ${unpinned.length} clients due to pinned certs reload`);
+    for (const client of unpinned) client.abort('TLS Handshake Failure');
   }
 
   private openPort(options: ServerOptions, done: OpenDone): void {

@@ -41,6 +41,31 @@ export function standardErrorSink(): ReopenableSink {
   return { write, reopen: () => false, close: () => undefined };
 }
 
+/** One place to write to, behind which the sink can change. */
+export class LogDestination implements ReopenableSink {
+  sink: ReopenableSink;
+
+  constructor(sink: ReopenableSink) {
+    this.sink = sink;
+  }
+
+  readonly write = (line: string): void => this.sink.write(line);
+
+  reopen(): boolean {
+    return this.sink.reopen();
+  }
+
+  /** Closes the present sink and writes to this one from now on. */
+  goOver(sink: ReopenableSink): void {
+    this.sink.close();
+    this.sink = sink;
+  }
+
+  close(): void {
+    this.sink.close();
+  }
+}
+
 /** Appends to the file. Throws when it can't be opened. */
 export function fileSink(file: string): ReopenableSink {
   return new LogFile(file);

@@ -128,7 +128,7 @@ describe('applied by nats-server', () => {
     expect(reloadRefusal(secret, () => false)).toBe('config reload not supported by petiole yet for Password');
     expect(JSON.stringify(secret)).not.toContain('secret');
     const two = changes('', 'debug: true\nmax_payload: 5');
-    expect(reloadRefusal(two, (key) => key === 'debug')).toBe(
+    expect(reloadRefusal(two, ({ key }) => key === 'debug')).toBe(
       'config reload not supported by petiole yet for MaxPayload',
     );
   });

@@ -26,6 +26,8 @@ const rows: readonly Row[] = [
   { rooms: ['server/server.ts'] },
   { rooms: ['server/rooms.ts'] },
   { rooms: ['server/jetstream-start.ts'] },
+  { rooms: ['server/reload.ts'] },
+  { rooms: ['server/announcement.ts'] },
   { rooms: ['server/start-error.ts'] },
   { rooms: ['server/monitor', 'server/system'] },
   { rooms: ['jetstream/cluster'] },

@@ -1,0 +1,137 @@
+/**
+ * Another configuration for a server that runs.
+ *
+ *     options ─► what differs ─► may it change, and can petiole? ─► made ready ─► taken on ─► told
+ *                                  └─ no: why, and nothing has changed     └─ fails: likewise
+ *
+ * Whatever can fail (certificates, addresses, files) is made ready before anything is taken on. What a change means for
+ * connections that are there: limits hold from the next operation on, TLS holds for new connections only.
+ */
+
+import { strict as assert } from 'node:assert';
+import { announcement, type Announced } from './announcement.ts';
+import { formatDuration } from './config/duration.ts';
+import type { ServerOptions } from './config/options.ts';
+import { type Change, changedOptions, reloadRefusal } from './config/reload.ts';
+import type { ClientConnection } from './connection/client-connection.ts';
+import type { ClientListener } from './connection/client-listener.ts';
+import type { ConnectionLimits } from './connection/connection-host.ts';
+import { limitsOf } from './connection/connection-limits.ts';
+import { tlsInfo, withoutTls } from './connection/tls-info.ts';
+import type { Log, LogOptions } from './io/log.ts';
+import { PeerErrors } from './protocol/errors.ts';
+import type { ServerInfo } from './protocol/server-info.ts';
+
+export interface Reloadable extends Announced {
+  options: ServerOptions;
+  info: ServerInfo;
+  readonly log: Log;
+  readonly limits: ConnectionLimits;
+  readonly clients: ReadonlyMap<number, ClientConnection>;
+  readonly listener: ClientListener;
+  readonly process: ProcessFiles | null;
+}
+
+/** Log file, pid file and ports file, which belong to the process and not to a server inside it. */
+export interface ProcessFiles {
+  /** Opens what these options name; what it returns goes over to it. Throws when it can't be opened. */
+  prepare(options: ServerOptions): () => void;
+}
+
+/** What is logged of a change that can be taken on; fields that are not here can't. */
+const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undefined>> = {
+  Debug: ({ debug }) => `debug = ${debug}`,
+  Trace: ({ trace }) => `trace = ${trace}`,
+  TraceVerbose: ({ traceVerbose }) => `trace_verbose = ${traceVerbose}`,
+  TraceHeaders: ({ traceHeaders }) => `trace_headers = ${traceHeaders}`,
+  MaxTracedMsgLen: ({ maxTracedMessageBytes }) => `max_traced_msg_len = ${maxTracedMessageBytes}`,
+  Logtime: ({ logTime }) => `logtime = ${logTime}`,
+  LogtimeUTC: ({ logTimeUtc }) => `logtime_utc = ${logTimeUtc}`,
+  LogFile: ({ logFile }) => `log_file = ${logFile}`,
+  PidFile: ({ pidFile }) => `pid_file = ${pidFile}`,
+  PortsFileDir: ({ portsFileDirectory }) => `ports_file_dir = ${portsFileDirectory}`,
+  ClientAdvertise: ({ clientAdvertise }) => `client_advertise = ${clientAdvertise}`,
+  MaxConn: ({ maxConnections }) => `max_connections = ${maxConnections}`,
+  MaxControlLine: ({ maxControlLineBytes }) => `max_control_line = ${maxControlLineBytes}`,
+  MaxPayload: ({ maxPayloadBytes }) => `max_payload = ${maxPayloadBytes}`,
+  PingInterval: ({ pingIntervalMs }) => `ping_interval = ${formatDuration(pingIntervalMs)}`,
+  MaxPingsOut: ({ maxPingsOut }) => `ping_max = ${maxPingsOut}`,
+  WriteDeadline: ({ writeDeadlineMs }) => `write_deadline = ${formatDuration(writeDeadlineMs)}`,
+  NoFastProducerStall: ({ stallsFastProducers }) =>
+    `fast producers will ${stallsFastProducers ? '' : 'not '}be stalled`,
+  AuthTimeout: ({ authorization }) => `authorization timeout = ${authorization.timeoutMs / 1000}`,
+  Tags: () => 'tags',
+  Metadata: () => 'metadata',
+  TLSConfig: ({ tls }) => `tls = ${tls === null ? 'disabled' : 'enabled'}`,
+  TLSTimeout: ({ tls }) => `tls timeout = ${(tls?.timeoutMs ?? 0) / 1000}`,
+  TLSPinnedCerts: ({ tls }) => `${tls?.pinnedKeys.length ?? 0} pinned_certs`,
+  TLSHandshakeFirst: ({ tls }) => `Client TLS handshake first: ${tls?.isHandshakeFirst ?? false}`,
+  TLSHandshakeFirstFallback: ({ tls }) =>
+    `Client TLS handshake first fallback delay: ${formatDuration(tls?.fallbackDelayMs ?? 0)}`,
+};
+
+/** What `Log` takes of the options. */
+export function logOptionsOf(options: ServerOptions): LogOptions {
+  const { debug, trace, logTime: time, logTimeUtc: utc, logFormat } = options;
+  return { debug, trace, time, utc, json: logFormat === 'json' };
+}
+
+/** Takes the options on as a whole; or says why not, and nothing has changed. */
+export function reload(server: Reloadable, given: ServerOptions): string | null {
+  const before = server.options;
+  // Where any free port will do, the server stays on the one it has.
+  const next = given.port === 0 ? { ...given, port: before.port } : given;
+  const changes = changedOptions(before, next);
+  const refusal = reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined) ?? doorRefusal(before, next);
+  if (refusal !== null) return refusal;
+  let takeOn: (() => void)[];
+  try {
+    takeOn = makeReady(server, next);
+  } catch (error) {
+    assert(error instanceof Error, 'what is thrown is an error');
+    return error.message;
+  }
+  server.options = next;
+  for (const step of takeOn) step();
+  tell(server.log, changes, next);
+  if (changes.some(({ field }) => field === 'MaxConn')) closeSurplus(server);
+  if (changes.some(({ field }) => field === 'TLSPinnedCerts')) server.listener.closeUnpinned(server.clients.values());
+  server.log.notice(`Reloaded server configuration (${next.configDigest})`);
+  return null;
+}
+
+/** The port takes connections in another way with TLS than without. */
+function doorRefusal(before: ServerOptions, next: ServerOptions): string | null {
+  if ((before.tls === null) === (next.tls === null)) return null;
+  return 'config reload not supported by petiole yet for TLSConfig: turning it on or off needs a restart';
+}
+
+/** What can fail is done, and what cannot is left to be done. */
+function makeReady(server: Reloadable, next: ServerOptions): (() => void)[] {
+  const info = announcement(server, next);
+  const { host, port } = next.clientAdvertise === '' ? server.info : info;
+  const secure = server.listener.prepare(next);
+  const openFiles = server.process?.prepare(next);
+  return [
+    () => Object.assign(server.limits, limitsOf(next)),
+    () => {
+      server.info = { ...withoutTls(server.info), host, port, ...tlsInfo(next), max_payload: info.max_payload };
+    },
+    secure,
+    () => openFiles?.(),
+    () => server.log.configure(logOptionsOf(next)),
+  ];
+}
+
+function tell(log: Log, changes: readonly Change[], next: ServerOptions): void {
+  const lines = changes.map(({ field }) => TOLD[field]?.(next) ?? '').filter((line) => line !== '');
+  for (const line of new Set(lines)) log.notice(`Reloaded: ${line}`);
+}
+
+/** There are more clients than there may be now: some go. */
+function closeSurplus({ clients, options, log }: Reloadable): void {
+  const surplus = clients.size - Math.max(0, options.maxConnections);
+  if (surplus <= 0) return;
+  for (const client of [...clients.values()].slice(-surplus)) client.fail(PeerErrors.maximumConnections);
+  log.notice(`Closed ${surplus} connections to fall within max_connections`);
+}

@@ -1,0 +1,125 @@
+/** A configuration that changes while the server runs, on nats-server and petiole alike. */
+import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { TestAuthority } from '../helpers/certificates.ts';
+import { clientOf, describeTargets, serve } from '../helpers/describe-targets.ts';
+import type { RunningServer } from '../helpers/targets.ts';
+import { dialTls } from '../helpers/tls-client.ts';
+import { until } from '../helpers/until.ts';
+import { dial } from '../helpers/wire-client.ts';
+
+/** Writes another config file and has it loaded; resolves when the server says that it was, or was not. */
+async function reload(server: RunningServer, config: string): Promise<string> {
+  const before = server.log.length;
+  writeFileSync(join(server.directory, 'server.conf'), config);
+  server.signal('SIGHUP');
+  const done = /Reloaded server configuration.*|Failed to reload server configuration: .*/;
+  const [line] = await until(() => done.exec(server.log.slice(before)), 'the reload');
+  return line;
+}
+
+describeTargets('a reload', (target) => {
+  test('of limits holds from the next operation on, for those who are there', async () => {
+    const server = await serve(target, 'max_payload: 1000');
+    const client = await clientOf(server);
+    expect(await reload(server, 'max_payload: 10\nping_interval: "1m"\nping_max: 3\nwrite_deadline: "5s"')).toMatch(
+      /^Reloaded server configuration \(sha256:[0-9a-f]{64}\)$/,
+    );
+    expect(server.log).toMatch(/Reloaded: max_payload = 10\n/);
+    expect(server.log).toMatch(/Reloaded: ping_interval = 1m0s\n/);
+    expect(server.log).toMatch(/Reloaded: ping_max = 3\n/);
+    expect(server.log).toMatch(/Reloaded: write_deadline = 5s\n/);
+    client.send('PUB a 11\r\n');
+    await client.expect(`-ERR 'Maximum Payload Violation'\r\n`);
+    const later = await dial(server.address());
+    expect(await later.line()).toContain('"max_payload":10,');
+    await later.close();
+  });
+
+  test('that lowers max_connections closes who is too many', async () => {
+    const server = await serve(target, 'max_connections: 10');
+    const clients = [await clientOf(server), await clientOf(server), await clientOf(server)];
+    await reload(server, 'max_connections: 2');
+    expect(server.log).toContain('Reloaded: max_connections = 2\n');
+    expect(server.log).toContain('Closed 1 connections to fall within max_connections');
+    for (const client of clients) client.send('PING\r\n');
+    const answers = await Promise.all(clients.map((client) => client.line()));
+    expect(answers.filter((line) => line.startsWith('PONG'))).toHaveLength(2);
+    expect(answers.filter((line) => line.startsWith(`-ERR 'maximum connections exceeded'`))).toHaveLength(1);
+  });
+
+  test('turns debug lines on and off', async () => {
+    const server = await serve(target, 'debug: false');
+    await reload(server, 'debug: true');
+    await clientOf(server);
+    await until(() => server.log.includes('Client connection created'), 'a debug line');
+    expect(server.log).toContain('Reloaded: debug = true\n');
+    await reload(server, 'debug: false');
+    const { length } = server.log;
+    await clientOf(server);
+    expect(server.log.slice(length)).not.toContain('Client connection created');
+  });
+
+  test('is refused as a whole when one change can not be made', async () => {
+    const server = await serve(target, 'max_payload: 1000');
+    const failure = await reload(server, 'max_payload: 10\nmax_pending: 5MB');
+    expect(failure).toBe(
+      'Failed to reload server configuration: config reload not supported for MaxPending: old=67108864, new=5242880',
+    );
+    const client = await clientOf(server);
+    client.send('SUB a 1\r\nPUB a 11\r\nhello world\r\nPING\r\n');
+    await client.expect('MSG a 1 11\r\nhello world\r\nPONG\r\n');
+  });
+
+  test('is refused, with the place, when the file is wrong', async () => {
+    const server = await serve(target, 'max_payload: 1000');
+    const failure = await reload(server, 'max_payload: 10\nwrong: 1');
+    expect(failure).toMatch(/^Failed to reload server configuration: \S+server\.conf:2:1: unknown field "wrong"/);
+    const client = await dial(server.address());
+    expect(await client.line()).toContain('"max_payload":1000,');
+    await client.close();
+  });
+
+  test('goes over to another log file, and SIGUSR1 opens it anew', async () => {
+    const server = await serve(target, 'debug: false');
+    const file = join(server.directory, 'petiole.log');
+    writeFileSync(join(server.directory, 'server.conf'), `log_file: "${file}"`);
+    server.signal('SIGHUP');
+    await until(
+      () => existsSync(file) && readFileSync(file, 'utf8').includes('Reloaded server configuration'),
+      'the file',
+    );
+    renameSync(file, `${file}.1`);
+    server.signal('SIGUSR1');
+    await until(() => existsSync(file) && readFileSync(file, 'utf8').includes('File log re-opened'), 'the new file');
+    expect(readFileSync(file, 'utf8')).not.toContain('Reloaded server configuration');
+  });
+});
+
+describeTargets('a reload with TLS', (target) => {
+  test('shows another certificate to new clients, and keeps the old ones', async () => {
+    const place = await serve(target, 'debug: false');
+    const authority = new TestAuthority(place.directory);
+    const one = authority.issue('one', '/CN=one', 'DNS:localhost');
+    const two = authority.issue('two', '/CN=two', 'DNS:localhost');
+    const config = `tls { cert_file: "${one.certFile}", key_file: "${one.keyFile}" }`;
+    const server = await serve(target, config);
+    const early = await dialTls(server.address(), { authority });
+    early.send('CONNECT {"verbose":false}\r\nPING\r\n');
+    await early.sees('PONG\r\n');
+    expect(early.socket?.getPeerCertificate().subject.CN).toBe('one');
+    copyFileSync(two.certFile, one.certFile);
+    // The key does not fit yet.
+    expect(await reload(server, config)).toContain('tls: private key does not match public key');
+    copyFileSync(two.keyFile, one.keyFile);
+    expect(await reload(server, config)).toMatch(/^Reloaded server configuration/);
+    expect(server.log).toContain('Reloaded: tls = enabled\n');
+    const late = await dialTls(server.address(), { authority });
+    late.send('CONNECT {"verbose":false}\r\nPING\r\n');
+    await late.sees('PONG\r\n');
+    expect(late.socket?.getPeerCertificate().subject.CN).toBe('two');
+    early.send('PING\r\n');
+    await early.sees(/PONG\r\nPONG\r\n|PONG\r\n.*PONG\r\n/s);
+  });
+});

@@ -6,13 +6,14 @@ import type { StreamEntry } from './stream-entry.ts';
 
 export class JetStreamAccount {
   readonly account: Account;
-  readonly limits: AccountLimits = NO_ACCOUNT_LIMITS;
+  readonly limits: AccountLimits;
   readonly streams: Map<string, StreamEntry> = new Map();
   apiTotal = 0;
   apiErrors = 0;
 
   constructor(account: Account) {
     this.account = account;
+    this.limits = account.jetstream ?? NO_ACCOUNT_LIMITS;
   }
 
   get consumerCount(): number {

@@ -3,7 +3,7 @@
  * stand in it all the same. Requests of a cluster are not among them: without one they are refused for that.
  */
 
-import { ApiErrors } from '../errors.ts';
+import { type ApiError, ApiErrors } from '../errors.ts';
 import type { ApiRequest } from './api-request.ts';
 import { ZERO_TIME_TEXT } from './api-time.ts';
 
@@ -39,13 +39,18 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
 
 /** Refuses the request, unless it is one that no level is asked of; whether it did. */
 export function refuseLevel(request: ApiRequest): boolean {
+  return refuseAny(request, ApiErrors.requiredApiLevel);
+}
+
+/** Refuses the request for a reason that has nothing to do with what it asks; false if it has no such answer. */
+export function refuseAny(request: ApiRequest, error: ApiError): boolean {
   const { tokens } = request;
   for (let count = Math.min(3, tokens.length); count > 0; count--) {
     const name = tokens.slice(0, count).join('.');
     const answer = OTHER_NAMES[name] ?? name;
     const fields = name === 'INFO' ? {} : FIELDS_BY_REQUEST[answer];
     if (fields === undefined) continue;
-    request.refuse(`${answer.toLowerCase().replaceAll('.', '_')}_response`, ApiErrors.requiredApiLevel, fields);
+    request.refuse(`${answer.toLowerCase().replaceAll('.', '_')}_response`, error, fields);
     return true;
   }
   return false;

@@ -7,6 +7,7 @@
  */
 
 import { Buffer } from 'node:buffer';
+import type { AccountJetStreamOptions } from '../config/account-options.ts';
 import type { InterestListener, Sink } from '../ports.ts';
 import type { Message } from '../protocol/message.ts';
 import { type QueueGroup, Receivers } from '../subject/receivers.ts';
@@ -23,6 +24,8 @@ export class Account {
   readonly sublist: Sublist;
   mappings: Mappings | null = null;
   readonly limits: AccountLimits = new AccountLimits();
+  /** What it may have of JetStream; `null` for nothing. */
+  jetstream: AccountJetStreamOptions | null = null;
   private streamImports: StreamImports | null = null;
   private readonly fraction: () => number;
   private readonly listeners = new Set<InterestListener>();

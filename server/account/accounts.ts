@@ -8,7 +8,7 @@
 
 import { strict as assert } from 'node:assert';
 import type { AccountOptions, ImportOptions } from '../config/account-options.ts';
-import { GLOBAL_ACCOUNT, SYSTEM_ACCOUNT } from '../config/account-options.ts';
+import { GLOBAL_ACCOUNT, SYSTEM_ACCOUNT, UNLIMITED_JETSTREAM } from '../config/account-options.ts';
 import type { MappingOptions, ServerOptions } from '../config/options.ts';
 import type { Io } from '../io/io.ts';
 import { isSubsetMatch } from '../subject/subject.ts';
@@ -47,6 +47,9 @@ export class Accounts {
     this.global.mappings = this.makeMappings(options.mappings);
     for (const account of options.accounts) this.configure(account);
     for (const account of options.accounts) this.connect(account);
+    // With other accounts it is these that have JetStream, each if it says so.
+    const isAlone = [...byName.values()].every((each) => each === this.global || each === this.system);
+    if (isAlone) this.global.jetstream = UNLIMITED_JETSTREAM;
   }
 
   account(name: string): Account {
@@ -71,10 +74,11 @@ export class Accounts {
     return mappings;
   }
 
-  private configure({ name, mappings, limits, exports }: AccountOptions): void {
+  private configure({ name, mappings, limits, jetstream, exports }: AccountOptions): void {
     const account = this.account(name);
     account.mappings = this.makeMappings(mappings);
     account.limits.options = limits;
+    account.jetstream = jetstream;
     const services = new Map<string, ServiceExport>();
     for (const each of exports) {
       if (each.kind === 'service') services.set(each.subject, new ServiceExport(account, each, this.io));

@@ -74,3 +74,14 @@ export const NO_LIMITS: AccountLimitsOptions = {
   maxPayloadBytes: -1,
   maxLeafnodes: -1,
 };
+
+export const UNLIMITED_JETSTREAM: AccountJetStreamOptions = {
+  memoryBytes: -1,
+  fileBytes: -1,
+  streams: -1,
+  consumers: -1,
+  ackPending: -1,
+  memoryStreamBytes: -1,
+  fileStreamBytes: -1,
+  isMaxBytesRequired: false,
+};

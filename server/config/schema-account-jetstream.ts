@@ -1,7 +1,7 @@
 /** `jetstream` of an account: whether it has JetStream, and how much of it. */
 
 import { goQuote } from '../protocol/go-quote.ts';
-import type { AccountJetStreamOptions } from './account-options.ts';
+import { type AccountJetStreamOptions, UNLIMITED_JETSTREAM } from './account-options.ts';
 import { goString, goValue } from './go-text.ts';
 import { absent, Keys, readEntries } from './key.ts';
 import type { Key, SupportedKey } from './key.ts';
@@ -12,17 +12,6 @@ import type { ConfigNode } from './tree.ts';
 
 type LimitsDraft = { -readonly [K in keyof AccountJetStreamOptions]: AccountJetStreamOptions[K] };
 type Size = Exclude<keyof AccountJetStreamOptions, 'isMaxBytesRequired'>;
-
-const UNLIMITED: AccountJetStreamOptions = {
-  memoryBytes: -1,
-  fileBytes: -1,
-  streams: -1,
-  consumers: -1,
-  ackPending: -1,
-  memoryStreamBytes: -1,
-  fileStreamBytes: -1,
-  isMaxBytesRequired: false,
-};
 
 const limits = new Keys<LimitsDraft>(null);
 
@@ -68,10 +57,10 @@ export const ACCOUNT_JETSTREAM_KEYS: readonly Key<LimitsDraft>[] = [
 /** What the account may have of JetStream; `null` for nothing. */
 export function readAccountJetStream(node: ConfigNode, reading: Reading): AccountJetStreamOptions | null {
   const { value, place } = node;
-  if (typeof value === 'boolean') return value ? UNLIMITED : null;
+  if (typeof value === 'boolean') return value ? UNLIMITED_JETSTREAM : null;
   if (typeof value === 'string') {
     const word = value.toLowerCase();
-    if (word === 'enabled' || word === 'enable') return UNLIMITED;
+    if (word === 'enabled' || word === 'enable') return UNLIMITED_JETSTREAM;
     if (word !== 'disabled' && word !== 'disable') {
       reading.error(place, `Expected 'enabled' or 'disabled' for string value, got '${goString(value)}'`);
     }
@@ -81,7 +70,7 @@ export function readAccountJetStream(node: ConfigNode, reading: Reading): Accoun
     reading.error(place, `Expected map, bool or string to define JetStream, got ${goType(value)}`);
     return null;
   }
-  const read: LimitsDraft = { ...UNLIMITED };
+  const read: LimitsDraft = { ...UNLIMITED_JETSTREAM };
   readEntries(ACCOUNT_JETSTREAM_KEYS, value, read, reading);
   return read;
 }

@@ -1,0 +1,101 @@
+/** A start that can't succeed ends with 1 and a line that says why; what stands on the disk stays as it was. */
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { describeTargets } from '../helpers/describe-targets.ts';
+import { inLife } from '../helpers/jetstream-client.ts';
+import { isAbsent, petiole, startRefused, startServer, type Target } from '../helpers/targets.ts';
+import { temporaryDirectory } from '../helpers/temporary-directory.ts';
+
+describeTargets('a start that cannot succeed', (target) => {
+  test('says that the client port is in use', async () => {
+    const port = await portInUse();
+    const refusal = await startRefused(target, { flags: ['-p', `${port}`] });
+    expect(refusal.code).toBe(1);
+    expect(lastLine(refusal.log)).toMatch(
+      /\[FTL\] Error listening on port: .*"listen tcp 127\.0\.0\.1:\d+: bind: address already in use"$/,
+    );
+  });
+
+  test('says that the store directory is a file', async () => {
+    const path = join(temporaryDirectory(), 'store');
+    writeFileSync(path, 'mine');
+    const refusal = await startRefused(target, { config: `jetstream { store_dir: "${path}" }` });
+    expect(refusal.code).toBe(1);
+    expect(lastLine(refusal.log)).toMatch(/\[FTL\] Can't start JetStream: .*/);
+    expect(readFileSync(path, 'utf8')).toBe('mine');
+  });
+});
+
+describe('a store that petiole cannot take', () => {
+  const target = petiole() as Target;
+
+  test('is one of nats-server', async () => {
+    const folder = temporaryDirectory();
+    mkdirSync(join(folder, 'jetstream', '$G', 'streams', 'S'), { recursive: true });
+    writeFileSync(join(folder, 'jetstream', '$G', 'streams', 'S', 'meta.inf'), '{}');
+    expect(await refusalOf(target, folder)).toEqual(
+      untouchedBecause(/is a store of nats-server, which petiole can't read and has not touched/),
+    );
+  });
+
+  test('is of a newer format', async () => {
+    const folder = temporaryDirectory();
+    await inLife(target, folder, async (client) => client.ask('STREAM.CREATE.S', { name: 'S' }));
+    writeFileSync(join(folder, 'petiole', 'format'), 'petiole store 999\n');
+    expect(await refusalOf(target, folder)).toEqual(untouchedBecause(/is of a newer format .*nothing was touched/));
+  });
+
+  test('is used by another server', async () => {
+    const folder = temporaryDirectory();
+    const first = await startServer(target, { config: `jetstream { store_dir: "${folder}" }` });
+    onTestFinished(() => first.stop());
+    expect(await refusalOf(target, folder)).toEqual(untouchedBecause(/another server uses the store in "/));
+    expect(first.exited).toBe(false);
+  });
+
+  test('is there with what petiole needs', () => {
+    expect(isAbsent(petiole())).toBe(false);
+  });
+});
+
+interface Refusal {
+  readonly code: number;
+  readonly lines: readonly string[];
+  readonly isUntouched: boolean;
+}
+
+function untouchedBecause(reason: RegExp): Refusal {
+  return { code: 1, lines: [expect.stringMatching(reason) as string], isUntouched: true };
+}
+
+async function refusalOf(target: Target, folder: string): Promise<Refusal> {
+  const before = digestOf(folder);
+  const { code, log } = await startRefused(target, { config: `jetstream { store_dir: "${folder}" }` });
+  const lines = log.split('\n').filter((line) => line.includes('[FTL]'));
+  return { code, lines, isUntouched: digestOf(folder).join() === before.join() };
+}
+
+/** Names and contents of all files. */
+function digestOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((path) => join(folder, path))
+    .filter((path) => statSync(path).isFile())
+    .map((path) => `${path} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`)
+    .toSorted();
+}
+
+function lastLine(log: string): string {
+  return log.trimEnd().split('\n').at(-1) ?? '';
+}
+
+async function portInUse(): Promise<number> {
+  const listener = createServer();
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void listener.close());
+  const address = listener.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}

@@ -56,9 +56,14 @@ export class Catalog {
     return this.value('lsn');
   }
 
-  /** Position from which the log has to be read at start. */
+  /** Position from which the log has to be kept. */
   get replayLsn(): number {
     return this.value('replay_lsn');
+  }
+
+  /** Position from which the log has to be read at start if every checkpoint is there. */
+  get neededLsn(): number {
+    return this.value('needed_lsn');
   }
 
   /** Counts the images made: of two, the one with the higher number is the newer. */
@@ -124,6 +129,12 @@ export class Catalog {
     return (row as { covered: number } | undefined)?.covered === 1;
   }
 
+  /** All assets that have two checkpoints. */
+  covered(): ReadonlySet<number> {
+    const rows = this.database.prepare('SELECT number FROM asset WHERE covered = 1').all() as { number: number }[];
+    return new Set(rows.map(({ number }) => number));
+  }
+
   /** The number of the asset with the name that this entry has; the entry's own unless two came to be at once. */
   numberOf({ account, stream, consumer, number }: CatalogEntry): number {
     const sql = 'SELECT number FROM asset WHERE account = ? AND stream = ? AND consumer = ?';
@@ -149,9 +160,10 @@ export class Catalog {
   }
 
   /** The bytes of a catalog file that reflects the log up to `lsn`, where it ends if the store is being closed. */
-  image(lsn: number, replayLsn: number, isClosing: boolean): Buffer {
+  image(lsn: number, replayLsn: number, neededLsn: number, isClosing: boolean): Buffer {
     this.setValue('lsn', lsn);
     this.setValue('replay_lsn', replayLsn);
+    this.setValue('needed_lsn', neededLsn);
     this.setValue('clean_lsn', isClosing ? lsn : -1);
     this.setValue('generation', this.generation + 1);
     const database = this.database.serialize();

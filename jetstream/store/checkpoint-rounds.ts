@@ -91,10 +91,33 @@ export class CheckpointRounds {
     this.isFinishing = true;
     const last = (): void => {
       const changed = [...this.assets.values()].filter(({ coverage }) => coverage.dirtyLsn >= 0);
-      this.run(changed, done);
+      this.run(changed, () => this.spareReading(done));
     };
     if (this.isRunning) this.whenRested = last;
     else last();
+  }
+
+  /**
+   * The log holds what the older of two checkpoints lacks. Where that is much, each gets a second one of the same state:
+   * the next start finds nothing to read.
+   */
+  private spareReading(done: () => void): void {
+    const { log, catalog, files, coverage } = this.storage;
+    const behind = [...this.assets.values()].filter((asset) => asset.coverage.floorLsn >= 0);
+    const floors = [coverage, ...behind.map((asset) => asset.coverage)].map(({ floorLsn }) => floorLsn);
+    const floor = lowest(floors, log.durableLsn);
+    const isWritten = behind.every((asset) => asset.coverage.dirtyLsn < 0);
+    if (log.durableLsn - floor <= files.sizes.rereadBytesMax || !isWritten || files.writeError !== null) {
+      done();
+      return;
+    }
+    // As in `refresh`: what goes then may be what the log only refers to.
+    for (const { number } of behind) catalog.noteCovered(number);
+    inOrder([(next) => this.syncLog(next), (next) => this.writeCatalog(next)], (error) => {
+      files.noteError(error);
+      if (error === null) this.run(behind, done);
+      else done();
+    });
   }
 
   private run(assets: readonly LoggedAsset[], done: () => void): void {
@@ -164,12 +187,18 @@ export class CheckpointRounds {
     const { log, catalog, coverage } = this.storage;
     const lsn = log.durableLsn;
     this.storage.durable(lsn);
-    let replayLsn = lsn;
-    for (const { floorLsn } of [coverage, ...[...this.assets.values()].map((asset) => asset.coverage)]) {
-      if (isBelow(floorLsn, replayLsn)) replayLsn = floorLsn;
-    }
+    const all = [coverage, ...[...this.assets.values()].map((asset) => asset.coverage)];
+    const replayLsn = lowest(
+      all.map(({ floorLsn }) => floorLsn),
+      lsn,
+    );
+    // The image that is written now reflects every change up to `lsn` itself.
+    const neededLsn = lowest(
+      all.slice(1).map(({ dirtyLsn }) => dirtyLsn),
+      lsn,
+    );
     const isClosing = this.isFinishing && log.nextLsn === lsn;
-    this.catalogFiles.write(catalog.image(lsn, replayLsn, isClosing), (error: IoError | null) => {
+    this.catalogFiles.write(catalog.image(lsn, replayLsn, neededLsn, isClosing), (error: IoError | null) => {
       if (error === null) {
         coverage.checkpointed(lsn, this.storage.lastLsn);
         log.segments.releaseBelow(replayLsn);
@@ -177,6 +206,11 @@ export class CheckpointRounds {
       done(error);
     });
   }
+}
+
+/** The lowest of these positions, `end` when none lies below it. */
+function lowest(positions: readonly number[], end: number): number {
+  return positions.reduce((least, lsn) => (isBelow(lsn, least) ? lsn : least), end);
 }
 
 /** Whether there is such a frame, and it stands below `lsn`. */

@@ -29,6 +29,11 @@ export class Coverage {
     return true;
   }
 
+  /** Frames from this position on were not read at start: the newest checkpoint has them, the older one may lack them. */
+  skipped(lsn: number): void {
+    this.floorLsn = lsn;
+  }
+
   /** These checkpoints were found at start. */
   restored(newestLsn: number, olderLsn: number): void {
     this.newestLsn = newestLsn;

@@ -30,6 +30,7 @@ import { FRAME_HEADER_BYTES, FrameKind } from './frame.ts';
 import type { LoggedAsset } from './logged-asset.ts';
 import { type FrameVisitor, makeTailDurable, openSegments, readFrames, type ReadLog } from './log-reader.ts';
 import { RecordFinder } from './record-finder.ts';
+import { skipReflected } from './reflected-frames.ts';
 import { SegmentPool } from './segment-pool.ts';
 import { StoreFiles } from './store-files.ts';
 import type { StorageStatistics } from './storage-statistics.ts';
@@ -60,6 +61,8 @@ export class Storage implements LogParticipant {
   readonly report: RecoveryReport = { assets: 0, frames: 0, damagedBytes: 0, movedAside: [] };
   readonly catalog: Catalog;
   readonly compactor: Compactor<FileStore>;
+  /** Called when the disk did not take something. */
+  onTrouble: () => void = () => undefined;
 
   private readonly io: Io;
   private readonly host: AssetHost;
@@ -177,6 +180,7 @@ export class Storage implements LogParticipant {
       report.assets++;
       yield;
     }
+    if (this.catalogFiles.damaged.length === 0) skipReflected(catalog, this.coverage, this.assets, found);
     const visitor: FrameVisitor = {
       frame: (kind, asset, buffer, start, end, lsn, endLsn) => {
         report.frames++;
@@ -263,6 +267,7 @@ export class Storage implements LogParticipant {
   /** What holds nothing any more gives its space back at once. */
   private makeRoom(): void {
     if (this.isClosed) return;
+    this.onTrouble();
     for (const asset of this.assets.values()) asset.makeRoom?.();
   }
 

@@ -17,6 +17,8 @@ export interface StoreSizes extends SegmentSizes {
   readonly indexBytesMax: number;
   /** How long removals gather before blocks are written anew without what was removed. */
   readonly compactRestMs: number;
+  /** So much of the log is read again at the start after an orderly end, at most. */
+  readonly rereadBytesMax: number;
 }
 
 const KIB = 1024;
@@ -32,4 +34,5 @@ export const STORE_SIZES: StoreSizes = {
   cacheBytesMax: 4 * MIB,
   indexBytesMax: 8 * MIB,
   compactRestMs: 1000,
+  rereadBytesMax: 8 * MIB,
 };

@@ -30,6 +30,7 @@ export const SMALL_SIZES: StoreSizes = {
   cacheBytesMax: 4096,
   indexBytesMax: 2048,
   compactRestMs: 3,
+  rereadBytesMax: 8 * 1024,
 };
 
 export const NO_LIMITS: StoreLimits = { maxMessages: 0, maxBytes: 0, maxMessagesPerSubject: 0 };

@@ -13,6 +13,8 @@ import { join } from 'node:path';
 
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
+/** Processes that run inside of others. */
+const inside = new Set<number>();
 
 /** Starts a process that ends with the bench at the latest. A program that can't be started rejects in `endOf`. */
 export function startChild(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
@@ -35,6 +37,23 @@ export async function killChild(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
+/**
+ * Kills what runs inside of the process, by its own pid, and waits for the end of the process: a tracer that is killed
+ * leaves what it traces alone.
+ */
+export async function killInside(child: ChildProcess, pid: number): Promise<void> {
+  const ended = once(child, 'exit');
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  process.kill(pid, 'SIGKILL');
+  inside.delete(pid);
+  await ended;
+}
+
+/** The process runs inside of a child, and ends with the bench at the latest. */
+export function noteInside(pid: number): void {
+  inside.add(pid);
+}
+
 /** A new folder under the one for temporary files, TMPDIR. */
 export function makeFolder(): string {
   const path = mkdtempSync(join(tmpdir(), 'petiole-bench-'));
@@ -51,6 +70,7 @@ export function removeFolder(path: string): void {
 /** From now on a signal that asks the bench to end makes it exit, and an exit cleans up. */
 export function cleanUpAtExit(): void {
   process.on('exit', () => {
+    for (const pid of inside) process.kill(pid, 'SIGKILL');
     for (const child of running) child.kill('SIGKILL');
     for (const path of folders) removeFolder(path);
   });

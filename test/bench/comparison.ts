@@ -22,7 +22,8 @@ export async function compare(bench: Bench, row: Row, rounds: number): Promise<C
   const runs = { petiole: new Runs(), 'nats-server': new Runs() };
   for (let round = 0; round < Math.min(rounds, row.roundsMax); round++) {
     const order = round % 2 === 0 ? [petiole, natsServer] : [natsServer, petiole];
-    for (const contender of order) await runs[contender.name].add(() => row.measure(bench, contender), contender);
+    const asked = order.filter(({ name }) => row.only === undefined || row.only === name);
+    for (const contender of asked) await runs[contender.name].add(() => row.measure(bench, contender), contender);
   }
   return { petiole: runs.petiole.outcome(), 'nats-server': runs['nats-server'].outcome() };
 }

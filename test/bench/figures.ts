@@ -17,6 +17,7 @@ export type FigureName =
   | 'programMb'
   | 'compressedMb'
   | 'loadedMb'
+  | 'loadedOwnMb'
   | 'kbPerConnection'
   | 'bytesPerSubscription'
   | 'acceptS'
@@ -24,7 +25,10 @@ export type FigureName =
   | 'fanOutMs'
   | 'fanOutCpuMs'
   | 'reached'
-  | 'afterBurstMb';
+  | 'afterBurstMb'
+  | 'writtenPerByte'
+  | 'idleWrittenKb'
+  | 'idleCpuMs';
 
 export interface Figure {
   readonly label: string;
@@ -48,6 +52,7 @@ export const FIGURES: Readonly<Record<FigureName, Figure>> = {
   programMb: { label: 'program file, million bytes', decimals: 1 },
   compressedMb: { label: 'the same as xz', decimals: 1 },
   loadedMb: { label: 'resident set with them, MB', decimals: 0 },
+  loadedOwnMb: { label: 'own pages with them, MB', decimals: 0 },
   kbPerConnection: { label: 'memory per connection, KB', decimals: 1 },
   bytesPerSubscription: { label: 'memory per subscription, B', decimals: 0 },
   acceptS: { label: 'accepting all, s', decimals: 2 },
@@ -56,6 +61,9 @@ export const FIGURES: Readonly<Record<FigureName, Figure>> = {
   fanOutCpuMs: { label: 'CPU of that, ms', decimals: 0 },
   reached: { label: 'connections it reached', decimals: 0 },
   afterBurstMb: { label: 'resident set after the burst, MB', decimals: 0 },
+  writtenPerByte: { label: 'bytes written per payload byte', decimals: 2 },
+  idleWrittenKb: { label: 'written while idle, KB', decimals: 0 },
+  idleCpuMs: { label: 'CPU while idle, ms', decimals: 0 },
 };
 
 /** What one run of one row measured on one server. */

@@ -13,12 +13,13 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../helpers/free-port.ts';
-import { killChild, makeFolder, removeFolder, startChild } from './children.ts';
+import { killChild, killInside, makeFolder, noteInside, removeFolder, startChild } from './children.ts';
 import { ProcessUsage } from './process-usage.ts';
 import type { Contender } from './programs.ts';
 
-const START_MS_MAX = 20_000;
+const START_MS_MAX = 60_000;
 const BETWEEN_DIALS_MS = 1;
+const LOG_LINE = /^\[(\d+)\] /m;
 const LOG_CHARACTERS_MAX = 4_000;
 
 export interface ServerConfig {
@@ -28,6 +29,8 @@ export interface ServerConfig {
   readonly more?: string;
   readonly name?: string;
   readonly isWarm?: boolean;
+  /** The command that runs the command that it is given, and is killed with it. */
+  readonly around?: (command: readonly string[]) => readonly string[];
 }
 
 export class MeasuredServer {
@@ -37,36 +40,64 @@ export class MeasuredServer {
   readonly startMs: number;
   readonly #child: ChildProcess;
   readonly #folder: string;
+  readonly #pid: number;
+  readonly #again: () => Promise<MeasuredServer>;
 
-  constructor(child: ChildProcess, folder: string, port: number, startMs: number) {
+  constructor(
+    child: ChildProcess,
+    folder: string,
+    port: number,
+    startMs: number,
+    pid: number,
+    again: () => Promise<MeasuredServer>,
+  ) {
+    this.#pid = pid;
+    this.#again = again;
     this.port = port;
     this.startMs = startMs;
     this.#child = child;
     this.#folder = folder;
-    this.usage = new ProcessUsage(child.pid ?? 0);
+    this.usage = new ProcessUsage(pid);
   }
 
   get url(): string {
     return `nats://127.0.0.1:${this.port}`;
   }
 
+  /** Kills the process, and starts it again on what it left; this one is not to be used any more. */
+  async restart(): Promise<MeasuredServer> {
+    await this.#kill();
+    return this.#again();
+  }
+
   /** Ends the process and removes its files. */
   async stop(): Promise<void> {
-    await killChild(this.#child);
+    await this.#kill();
     removeFolder(this.#folder);
+  }
+
+  async #kill(): Promise<void> {
+    if (this.#pid === this.#child.pid) await killChild(this.#child);
+    else await killInside(this.#child, this.#pid);
   }
 }
 
 /** Starts a server; the promise is kept when it has greeted a client. */
-export async function startMeasured({ path }: Contender, config: ServerConfig = {}): Promise<MeasuredServer> {
-  const folder = makeFolder();
+export async function startMeasured(contender: Contender, config: ServerConfig = {}): Promise<MeasuredServer> {
+  return startIn(makeFolder(), contender, config);
+}
+
+async function startIn(folder: string, contender: Contender, config: ServerConfig): Promise<MeasuredServer> {
+  const { path } = contender;
   const port = await freePort();
   const file = join(folder, 'server.conf');
   writeFileSync(file, configText(config, port, folder));
   if (config.isWarm !== true) dropFromPageCache(path);
 
   const startedMs = performance.now();
-  const child = startChild(path, ['-c', file], { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
+  const { around = (command: readonly string[]) => command } = config;
+  const [program = '', ...args] = around([path, '-c', file]);
+  const child = startChild(program, args, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-LOG_CHARACTERS_MAX)));
   let hasEnded = false;
@@ -80,7 +111,11 @@ export async function startMeasured({ path }: Contender, config: ServerConfig = 
     }
     await delay(BETWEEN_DIALS_MS);
   }
-  return new MeasuredServer(child, folder, port, performance.now() - startedMs);
+  // The server may run inside of another process; it writes its own id in front of its log lines.
+  const pid = config.around === undefined ? (child.pid ?? 0) : Number(LOG_LINE.exec(log)?.[1]);
+  if (config.around !== undefined) noteInside(pid);
+  const again = (): Promise<MeasuredServer> => startIn(folder, contender, config);
+  return new MeasuredServer(child, folder, port, performance.now() - startedMs, pid, again);
 }
 
 function configText({ jetstream = '', more = '', name = 'bench' }: ServerConfig, port: number, folder: string): string {

@@ -42,6 +42,13 @@ export class ProcessUsage {
     return this.#status('Threads');
   }
 
+  /** Bytes that the process caused to be written to a device, as far as the kernel knows. */
+  writtenBytes(): number {
+    const written = /^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${this.#pid}/io`, 'latin1'))?.[1];
+    if (written === undefined) throw new Error(`the kernel tells no written bytes of process ${this.#pid}`);
+    return Number(written);
+  }
+
   resetPeak(): void {
     writeFileSync(`/proc/${this.#pid}/clear_refs`, RESET_PEAK);
   }

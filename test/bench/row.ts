@@ -1,7 +1,7 @@
 /** A row of the bench: a load, and how to put it on one server. */
 import type { Sample } from './figures.ts';
 import type { NatsCli } from './nats-cli.ts';
-import type { Contender, Programs } from './programs.ts';
+import type { Contender, ContenderName, Programs } from './programs.ts';
 
 /** What a run has at hand. */
 export interface Bench {
@@ -21,6 +21,8 @@ export interface Row {
   readonly roundsMax: number;
   /** Whether the figures say something only with the store on a disk. */
   readonly needsDisk: boolean;
+  /** The one contender that it is about, where it is about one. */
+  readonly only?: ContenderName;
   /** Starts a server, loads it, and stops it. */
   readonly measure: (bench: Bench, contender: Contender) => Promise<Sample>;
 }

@@ -4,7 +4,9 @@ import { CORE_ROWS } from './core-rows.ts';
 import { JETSTREAM_ROWS } from './jetstream-rows.ts';
 import { LEAF_ROWS } from './leaf-rows.ts';
 import type { Row } from './row.ts';
+import { SLOW_DISK_ROWS } from './slow-disk-rows.ts';
 import { START_ROWS } from './start-rows.ts';
+import { STORE_ROWS } from './store-rows.ts';
 import { SUBSCRIPTIONS_ROW } from './subscriptions-row.ts';
 
 const ROWS: readonly Row[] = [
@@ -14,6 +16,8 @@ const ROWS: readonly Row[] = [
   CONNECTIONS_ROW,
   SUBSCRIPTIONS_ROW,
   ...START_ROWS,
+  ...STORE_ROWS,
+  ...SLOW_DISK_ROWS,
 ];
 
 /** The rows whose names begin with one of these, or all. Throws an `Error` for people if one of these fits none. */

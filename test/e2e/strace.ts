@@ -13,7 +13,7 @@ export interface StraceOptions {
   readonly output: string;
   /** Bytes shown of each buffer. */
   readonly bufferBytes: number;
-  /** Of these calls the return is delayed. */
+  /** Of these calls, several with commas between them, the return is delayed. */
   readonly delay?: { readonly call: string; readonly microseconds: number };
 }
 

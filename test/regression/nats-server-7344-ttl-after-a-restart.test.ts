@@ -26,13 +26,15 @@ describeTargets('the life of a message', (target) => {
         storedMs = performance.now();
         await new Promise((resolve) => setTimeout(resolve, LIFE_MS / 2));
       });
+      let servedMs = 0;
       const goneMs = await inLife(target, folder, async (client) => {
-        expect(await client.state('S')).toMatchObject({ messages: 1 });
+        servedMs = performance.now();
         await until(async () => (await client.state('S')).messages === 0, 'the message to go', LIFE_MS * 2);
         return performance.now();
       });
       expect(goneMs - storedMs).toBeGreaterThan(LIFE_MS - 100);
-      expect(goneMs - storedMs).toBeLessThan(LIFE_MS + LATE_MS);
+      // A start may take longer than what is left of the life; begun anew it would be a whole one from here on.
+      expect(goneMs - Math.max(servedMs, storedMs + LIFE_MS)).toBeLessThan(LATE_MS);
     },
     30_000,
   );

@@ -5,7 +5,8 @@
  *                                  └─ no: why, and nothing has changed     └─ fails: likewise
  *
  * Whatever can fail (certificates, addresses, files) is made ready before anything is taken on. What a change means for
- * connections that are there: limits hold from the next operation on, TLS holds for new connections only.
+ * connections that are there: limits hold from the next operation on, users and
+ * permissions are looked at anew, TLS holds for new connections only.
  */
 
 import { strict as assert } from 'node:assert';
@@ -30,6 +31,8 @@ export interface Reloadable extends Announced {
   readonly clients: ReadonlyMap<number, ClientConnection>;
   readonly listener: ClientListener;
   readonly process: ProcessFiles | null;
+  /** Looks at users, permissions and accounts anew, for everybody who is there. */
+  reauthorize(): void;
 }
 
 /** Log file, pid file and ports file, which belong to the process and not to a server inside it. */
@@ -59,6 +62,12 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
   WriteDeadline: ({ writeDeadlineMs }) => `write_deadline = ${formatDuration(writeDeadlineMs)}`,
   NoFastProducerStall: ({ stallsFastProducers }) =>
     `fast producers will ${stallsFastProducers ? '' : 'not '}be stalled`,
+  Username: () => 'authorization username',
+  Password: () => 'authorization password',
+  Authorization: () => 'authorization token',
+  Users: () => 'authorization users',
+  NoAuthUser: () => '',
+  Accounts: () => 'accounts',
   AuthTimeout: ({ authorization }) => `authorization timeout = ${authorization.timeoutMs / 1000}`,
   Tags: () => 'tags',
   Metadata: () => 'metadata',
@@ -69,6 +78,15 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
   TLSHandshakeFirstFallback: ({ tls }) =>
     `Client TLS handshake first fallback delay: ${formatDuration(tls?.fallbackDelayMs ?? 0)}`,
 };
+
+const AUTHORIZATION: ReadonlySet<string> = new Set([
+  'Username',
+  'Password',
+  'Authorization',
+  'Users',
+  'NoAuthUser',
+  'Accounts',
+]);
 
 /** What `Log` takes of the options. */
 export function logOptionsOf(options: ServerOptions): LogOptions {
@@ -82,7 +100,10 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   // Where any free port will do, the server stays on the one it has.
   const next = given.port === 0 ? { ...given, port: before.port } : given;
   const changes = changedOptions(before, next);
-  const refusal = reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined) ?? doorRefusal(before, next);
+  const refusal =
+    reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined) ??
+    doorRefusal(before, next) ??
+    accountsRefusal(before, next);
   if (refusal !== null) return refusal;
   let takeOn: (() => void)[];
   try {
@@ -95,6 +116,7 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   for (const step of takeOn) step();
   tell(server.log, changes, next);
   if (changes.some(({ field }) => field === 'MaxConn')) closeSurplus(server);
+  if (changes.some(({ field }) => AUTHORIZATION.has(field))) server.reauthorize();
   if (changes.some(({ field }) => field === 'TLSPinnedCerts')) server.listener.closeUnpinned(server.clients.values());
   server.log.notice(`Reloaded server configuration (${next.configDigest})`);
   return null;
@@ -104,6 +126,17 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
 function doorRefusal(before: ServerOptions, next: ServerOptions): string | null {
   if ((before.tls === null) === (next.tls === null)) return null;
   return 'config reload not supported by petiole yet for TLSConfig: turning it on or off needs a restart';
+}
+
+/** Which accounts there are, and what they share, is settled at the start; users, limits and mappings are not. */
+function accountsRefusal(before: ServerOptions, next: ServerOptions): string | null {
+  const settled = ({ accounts, systemAccount }: ServerOptions): string =>
+    JSON.stringify([
+      systemAccount,
+      accounts.map(({ users: _users, limits: _limits, mappings: _mappings, ...rest }) => rest),
+    ]);
+  if (settled(before) === settled(next)) return null;
+  return 'config reload not supported by petiole yet for Accounts: adding, removing and sharing need a restart';
 }
 
 /** What can fail is done, and what cannot is left to be done. */

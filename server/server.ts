@@ -89,7 +89,8 @@ export class Server implements ConnectionHost, MonitorSource {
   /** What monitoring shows of JetStream; `null` where there is nothing to show. */
   readonly jetStreamView: JetStreamView | null;
   private readonly jetstreamRoom: JetStreamRoom | null;
-  private readonly authenticator: Authenticator;
+  private readonly configuredAccounts: Accounts;
+  private authenticator: Authenticator;
   info: ServerInfo;
   /** Set where the server is all that its process is for. */
   process: ProcessFiles | null = null;
@@ -117,6 +118,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.limits = limitsOf(options);
     this.closedConnections = new ClosedConnections(options.maxClosedClients);
     const accounts = new Accounts(io, options);
+    this.configuredAccounts = accounts;
     this.globalAccount = accounts.global;
     this.systemAccount = accounts.system;
     this.accounts = accounts.byName;
@@ -263,6 +265,14 @@ export class Server implements ConnectionHost, MonitorSource {
     return reload(this, options);
   }
 
+  reauthorize(): void {
+    this.configuredAccounts.reconfigure(this.options);
+    this.authenticator = new Authenticator(this.options, this.configuredAccounts);
+    delete this.info.auth_required;
+    if (this.authRequired) this.info.auth_required = true;
+    for (const client of [...this.clients.values()]) client.reconsider();
+  }
+
   // ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
   private accept(socket: Socket, enter: (client: ClientConnection) => void): ClientConnection {
@@ -301,6 +311,10 @@ export class Server implements ConnectionHost, MonitorSource {
 
   authenticate(options: ConnectOptions, login: Login): Identity | null {
     return this.authenticator.authenticate(options, login);
+  }
+
+  hasUserOf(options: ConnectOptions): boolean {
+    return this.authenticator.hasUserOf(options);
   }
 
   identityWithoutConnect(): Identity | null {

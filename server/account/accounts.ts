@@ -52,6 +52,16 @@ export class Accounts {
     if (isAlone) this.global.jetstream = UNLIMITED_JETSTREAM;
   }
 
+  /** Takes on what can change of the accounts that are there: limits and mappings. */
+  reconfigure(options: ServerOptions): void {
+    this.global.mappings = this.makeMappings(options.mappings);
+    for (const { name, mappings, limits } of options.accounts) {
+      const account = this.account(name);
+      account.mappings = this.makeMappings(mappings);
+      account.limits.options = limits;
+    }
+  }
+
   account(name: string): Account {
     const account = this.byName.get(name);
     assert(account !== undefined, `account ${name} is known`);

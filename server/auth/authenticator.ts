@@ -80,6 +80,12 @@ export class Authenticator {
     return this.bySingle(connect);
   }
 
+  /** Whether there is a user, or a key, of the name that the client gave; true for those who gave none. */
+  hasUserOf({ nkey, user }: ConnectOptions): boolean {
+    if (nkey !== '') return this.keys.has(nkey);
+    return user === '' || this.users.has(user);
+  }
+
   /** The identity of a client that says nothing about itself. */
   withoutCredentials(): Identity | null {
     if (this.takesAnybody) return this.anybody;

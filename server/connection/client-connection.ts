@@ -14,6 +14,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
+import type { Permissions } from '../account/permissions.ts';
 import { type ClientOperations, ClientParser } from '../protocol/client-parser.ts';
 import { readConnect } from '../protocol/connect-options.ts';
 import {
@@ -21,13 +22,16 @@ import {
   PeerErrors,
   publishViolation,
   replyViolation,
+  revokedSubscription,
   subscriptionViolation,
   tooManyTokens,
 } from '../protocol/errors.ts';
+import { goQuoteBytes } from '../protocol/go-quote.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Producer } from '../ports.ts';
 import { isSubscribableSubject, isValidLiteralSubjectBytes, tokenCount } from '../subject/subject.ts';
 import { Subscription } from '../subject/subscription.ts';
+import { authUser } from './client-description.ts';
 import { ClientIdentity } from './client-identity.ts';
 import { FIRST_LINE_BYTES_MAX, type FirstLineOwner, FirstLineProbe, NOWHERE } from './first-lines.ts';
 import { Keepalive } from './keepalive.ts';
@@ -294,6 +298,43 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
     this.host.log.error(`${this.label} - ${detail}`);
     if (error === null) this.close('Protocol Violation');
     else this.fail(error);
+  }
+
+  /** Users, permissions or accounts have changed: whether it may stay, and with which of its subscriptions. */
+  reconsider(): void {
+    const { host } = this;
+    if (this.isClosed) return;
+    if (!this.connectReceived && host.authRequired) {
+      this.leaveAccount();
+      this.account = null;
+      this.awaitsConnect = true;
+      this.armDeadline();
+      return;
+    }
+    if (!host.hasUserOf(this.options)) {
+      // Whoever's user is gone is told nothing: it may come back as another one's.
+      this.close('Client Closed');
+      return;
+    }
+    const identity = this.connectReceived ? host.authenticate(this.options, this) : host.identityWithoutConnect();
+    if (identity === null) this.refuse(this.options);
+    else if (this.account !== null && identity.account !== this.account) this.close('Client Closed');
+    else if (this.assume(identity) && identity.permissions !== null) this.dropForbidden(identity.permissions);
+  }
+
+  private dropForbidden(permissions: Permissions): void {
+    for (const each of [...this.subscriptions.all()]) {
+      const { subject, queueGroup, sid } = each;
+      if (permissions.maySubscribe(subject, queueGroup)) {
+        if (permissions.needsDeliveryCheck(subject)) this.deliveryRights = this.rights;
+        continue;
+      }
+      this.remove(each);
+      this.fail(revokedSubscription(subject, queueGroup, sid));
+      const queue = queueGroup === '' ? '' : ` using queue ${goQuoteBytes(queueGroup)}`;
+      const what = `sub ${goQuoteBytes(subject)}${queue} (sid ${goQuoteBytes(sid)})`;
+      this.host.log.notice(`Removed ${what} for ${authUser(this.options)} - not authorized`);
+    }
   }
 
   // ── ending ───────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -20,3 +20,10 @@ function userLabel(options: Readonly<ConnectOptions>, user: string): string {
   if (user !== '') return `user:${user}`;
   return options.authToken === '' ? '' : 'token';
 }
+
+/** Who it says it is, for lines about what was taken from it: `User "joe"`. */
+export function authUser({ nkey, user, authToken }: Readonly<ConnectOptions>): string {
+  if (nkey !== '') return `Nkey ${goQuote(nkey)}`;
+  if (user !== '') return `User ${goQuote(user)}`;
+  return authToken === '' ? 'User "N/A"' : 'Token "[REDACTED]"';
+}

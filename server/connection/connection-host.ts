@@ -74,6 +74,8 @@ export interface ConnectionHost {
   makeNonce(): string;
   /** Checks credentials; `null` refuses. */
   authenticate(options: ConnectOptions, login: Login): Identity | null;
+  /** Whether one of several users has the name that the client gave; true for those who gave none. */
+  hasUserOf(options: ConnectOptions): boolean;
   /** The identity of a client whose first operation is not CONNECT; `null` refuses. */
   identityWithoutConnect(): Identity | null;
   slowConsumer(connection: Connection, detail: string): void;

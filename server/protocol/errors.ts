@@ -94,6 +94,12 @@ export function subscriptionViolation(subject: string, queueGroup: string): Peer
   return { text: `Permissions Violation for Subscription to ${goQuoteBytes(subject)}${queue}`, closes: null };
 }
 
+/** A subscription that was allowed, and is not any more. */
+export function revokedSubscription(subject: string, queueGroup: string, sid: string): PeerError {
+  const { text } = subscriptionViolation(subject, queueGroup);
+  return { text: `${text} (sid ${goQuoteBytes(sid)})`, closes: null };
+}
+
 export function tooManyTokens(subject: string): PeerError {
   return { text: `Permissions Violation for Subscription to ${goQuoteBytes(subject)}, too many tokens`, closes: null };
 }

@@ -97,6 +97,82 @@ describeTargets('a reload', (target) => {
   });
 });
 
+function users(...lines: string[]): string {
+  return `authorization { users: [ ${lines.join('\n')} ] }`;
+}
+
+describeTargets('a reload of users', (target) => {
+  const ANN = '{ user: ann, password: a }';
+
+  test('closes those who are gone or have another password, and nobody else', async () => {
+    const server = await serve(target, users(ANN, '{ user: joe, password: j }', '{ user: sue, password: s }'));
+    const ann = await clientOf(server, { user: 'ann', pass: 'a' });
+    const joe = await clientOf(server, { user: 'joe', pass: 'j' });
+    const sue = await clientOf(server, { user: 'sue', pass: 's' });
+    await reload(server, users(ANN, '{ user: sue, password: t }'));
+    await sue.expect(`-ERR 'Authorization Violation'\r\n`);
+    await joe.closed();
+    await sue.closed();
+    ann.send('PING\r\n');
+    await ann.expect('PONG\r\n');
+    expect(server.log).toContain('Reloaded: authorization users\n');
+    expect(server.log).toMatch(/authentication error - User "sue"/);
+    expect(server.log).not.toMatch(/authentication error - User "joe"/);
+  });
+
+  test('takes subscriptions away that are not allowed any more', async () => {
+    const before = '{ user: ann, password: a }';
+    const server = await serve(target, users(before));
+    const ann = await clientOf(server, { user: 'ann', pass: 'a' });
+    ann.send('SUB x.1 1\r\nSUB y.1 q 2\r\nSUB z.1 3\r\nPING\r\n');
+    await ann.expect('PONG\r\n');
+    const rules = 'permissions: { subscribe: ["x.>"], publish: ["x.>", "z.>"] }';
+    await reload(server, users(`{ user: ann, password: a, ${rules} }`));
+    const errors = [await ann.line(), await ann.line()].toSorted();
+    expect(errors.map((line) => line.trim())).toEqual([
+      `-ERR 'Permissions Violation for Subscription to "y.1" using queue "q" (sid "2")'`,
+      `-ERR 'Permissions Violation for Subscription to "z.1" (sid "3")'`,
+    ]);
+    expect(server.log).toContain('Removed sub "y.1" using queue "q" (sid "2") for User "ann" - not authorized');
+    expect(server.log).toContain('Removed sub "z.1" (sid "3") for User "ann" - not authorized');
+    ann.send('PUB z.1 0\r\n\r\nPUB x.1 0\r\n\r\nPUB y.1 0\r\n\r\n');
+    await ann.expect(`MSG x.1 1 0\r\n\r\n-ERR 'Permissions Violation for Publish to "y.1"'\r\n`);
+  });
+
+  test('asks for credentials from then on', async () => {
+    const server = await serve(target, 'debug: false');
+    const nobody = await clientOf(server);
+    await reload(server, users(ANN));
+    await nobody.expect(`-ERR 'Authorization Violation'\r\n`);
+    const later = await dial(server.address());
+    expect(await later.line()).toContain('"auth_required":true');
+    await later.close();
+  });
+
+  test('of an account takes its users, limits and mappings on', async () => {
+    const account = (more: string): string =>
+      `accounts { A { users: [ ${ANN} ], ${more} }, B { users: [{ user: bob, password: b }] } }`;
+    const server = await serve(target, account(''));
+    const ann = await clientOf(server, { user: 'ann', pass: 'a' });
+    const bob = await clientOf(server, { user: 'bob', pass: 'b' });
+    expect(await reload(server, account('mappings { in: out }'))).toMatch(/^Reloaded server configuration/);
+    ann.send('SUB out 1\r\nPUB in 0\r\n\r\n');
+    await ann.expect('MSG out 1 0\r\n\r\n');
+    bob.send('SUB out 1\r\nPUB in 0\r\n\r\nPING\r\n');
+    await bob.expect('PONG\r\n');
+  });
+
+  test('moves nobody: who belongs to another account is closed, and comes back', async () => {
+    const one = `accounts { A { users: [ ${ANN} ] }, B { users: [{ user: bob, password: b }] } }`;
+    const two = `accounts { A { users: [{ user: bob, password: b }] }, B { users: [ ${ANN} ] } }`;
+    const server = await serve(target, one);
+    const ann = await clientOf(server, { user: 'ann', pass: 'a' });
+    await reload(server, two);
+    await ann.closed();
+    expect(server.log).not.toContain('authentication error');
+  });
+});
+
 describeTargets('a reload with TLS', (target) => {
   test('shows another certificate to new clients, and keeps the old ones', async () => {
     const place = await serve(target, 'debug: false');

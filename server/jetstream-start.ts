@@ -1,13 +1,12 @@
 /** How a server starts its JetStream: where it stores, how much it may hold, and what the log says about it. */
 
-import { refuseJetStream } from '../jetstream/api/account-without-jetstream.ts';
 import { JetStream } from '../jetstream/api/jetstream.ts';
 import type { StorageLimits } from '../jetstream/api/jetstream.ts';
-import { StoreError } from '../jetstream/store/store-directory.ts';
+import { STORE_DIRECTORY, StoreError } from '../jetstream/store/store-directory.ts';
 import type { StoreSizes } from '../jetstream/store/store-sizes.ts';
 import type { Account } from './account/account.ts';
 import type { ServerOptions } from './config/options.ts';
-import type { Io } from './io/io.ts';
+import type { Disk, Io } from './io/io.ts';
 import type { Log } from './io/log.ts';
 import { JetStreamMonitor } from './monitor/jetstream-monitor.ts';
 import type { JetStreamView } from './monitor/monitor-source.ts';
@@ -23,7 +22,7 @@ interface Site {
   readonly log: Log;
   readonly name: string;
   readonly options: ServerOptions;
-  readonly accounts: ReadonlyMap<string, Account>;
+  readonly globalAccount: Account;
   readonly systemAccount: Account;
 }
 
@@ -33,7 +32,7 @@ export function makeJetStream(site: Site, sizes?: StoreSizes): JetStream {
   const { storeDirectory } = options.jetstream;
   const directory = storeDirectory ?? `${io.host.temporaryDirectory}/nats/jetstream`;
   try {
-    const accounts = [...site.accounts.values()].filter(({ jetstream }) => jetstream !== null);
+    const accounts = [site.globalAccount];
     return new JetStream(
       {
         io,
@@ -71,7 +70,6 @@ export function startJetStream(site: Site, jetstream: JetStream, done: () => voi
     const { damagedBytes, movedAside } = jetstream.storage.report;
     if (damagedBytes > 0) log.error(`${damagedBytes} bytes of the commit log are damaged; what they held is lost`);
     for (const path of movedAside) log.error(`${path} can't be explained and was moved aside`);
-    for (const account of site.accounts.values()) if (account.jetstream === null) refuseJetStream(account);
     log.notice(`Took ${(io.clock.monotonicMs() - startedMs).toFixed(3)}ms to start JetStream`);
     done();
   });
@@ -86,13 +84,33 @@ function limitsOf({ io, options }: Site, directory: string): StorageLimits {
   const { maxMemoryBytes, maxFileBytes } = options.jetstream;
   return {
     memoryBytes: isGiven(maxMemoryBytes) ? maxMemoryBytes : Math.floor(io.host.memoryLimitBytes() * SHARE),
-    fileBytes: isGiven(maxFileBytes) ? maxFileBytes : Math.floor(freeBytes(io, directory) * SHARE),
+    fileBytes: isGiven(maxFileBytes) ? maxFileBytes : Math.floor(roomBytes(io, directory) * SHARE),
   };
 }
 
 /** A limit below zero is none, as one left out is. */
 function isGiven(limit: number | null): limit is number {
   return limit !== null && limit >= 0;
+}
+
+/**
+ * Bytes that the store may take. What it holds already counts: or else a server that starts on a full disk could never
+ * store anything, whatever is removed.
+ */
+function roomBytes(io: Io, directory: string): number {
+  return freeBytes(io, directory) + bytesBelow(io.disk, `${directory}/${STORE_DIRECTORY}`);
+}
+
+/** Bytes of the files in the directory and below. */
+function bytesBelow(disk: Disk, directory: string): number {
+  if (disk.statusNow(directory)?.isDirectory !== true) return 0;
+  let bytes = 0;
+  for (const name of disk.readDirectoryNow(directory)) {
+    const path = `${directory}/${name}`;
+    const status = disk.statusNow(path);
+    bytes += status?.isDirectory === true ? bytesBelow(disk, path) : (status?.bytes ?? 0);
+  }
+  return bytes;
 }
 
 /** Free bytes where the store is, or will be. */

@@ -30,6 +30,7 @@ import { Stream } from '../stream/stream.ts';
 import { ApiDispatcher } from './api-dispatcher.ts';
 import { decodeConsumerEntry, decodeStreamEntry, encodeConsumerEntry, encodeStreamEntry } from './catalog-entries.ts';
 import { DirectGets } from './direct-get.ts';
+import { DiskWatch } from './disk-watch.ts';
 import { JetStreamAccount } from './jetstream-account.ts';
 import { RecoveryLog } from './recovery-log.ts';
 import { adviseStreamAction } from './stream-advisories.ts';
@@ -68,6 +69,7 @@ export class JetStream implements AssetHost, StreamHost {
   readonly accounts: ReadonlyMap<string, JetStreamAccount>;
 
   readonly recovery: RecoveryLog = new RecoveryLog(this);
+  readonly disk: DiskWatch = new DiskWatch(this);
 
   private readonly directGets = new Map<Stream, DirectGets>();
   private readonly dispatchers: ApiDispatcher[] = [];
@@ -97,6 +99,7 @@ export class JetStream implements AssetHost, StreamHost {
     this.accounts = new Map(site.accounts.map((account) => [account.name, new JetStreamAccount(account)]));
     const syncMode = options.syncsAlways ? 'always' : options.syncIntervalMs;
     this.storage = new Storage(site.io, storeDirectory, syncMode, this, sizes);
+    this.storage.files.damage.onNote = (text) => this.log.error(text);
   }
 
   // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -106,6 +109,7 @@ export class JetStream implements AssetHost, StreamHost {
     this.recovery.begin();
     runSliced(this.io, this.storage.recover(), () => {
       this.recovery.end();
+      this.disk.start();
       this.isServing = true;
       for (const { streams, account } of this.accounts.values()) {
         for (const entry of streams.values()) this.serve(entry);
@@ -121,6 +125,7 @@ export class JetStream implements AssetHost, StreamHost {
   close(done: () => void): void {
     this.isServing = false;
     this.recovery.stop();
+    this.disk.stop();
     for (const dispatcher of this.dispatchers) dispatcher.stop();
     for (const { streams } of this.accounts.values()) {
       for (const { stream, consumers } of streams.values()) {

@@ -15,12 +15,17 @@ import type { MessageBlock } from './message-block.ts';
 
 const ATTEMPTS = 8;
 const REST_MS = 250;
+/** What is lost within this time is told together. */
+const SAY_MS = 1000;
 
 export class DamagedRecords {
   private readonly blockFiles: BlockFiles;
   private readonly onLost: (sequence: number) => void;
   /** What is being looked for, and who waits for the outcome. */
   private readonly searches = new Map<number, (() => void)[]>();
+  /** Messages found lost that the log does not tell of yet. */
+  private firstUnsaid = 0;
+  private unsaid = 0;
 
   constructor(blockFiles: BlockFiles, onLost: (sequence: number) => void) {
     this.blockFiles = blockFiles;
@@ -51,8 +56,23 @@ export class DamagedRecords {
       }
       const waiting = this.searches.get(sequence) ?? [];
       this.searches.delete(sequence);
-      if (isHealed !== true) this.onLost(sequence);
+      if (isHealed !== true) {
+        this.onLost(sequence);
+        this.sayLost(sequence);
+      }
       for (const done of waiting) done();
+    });
+  }
+
+  private sayLost(sequence: number): void {
+    this.unsaid++;
+    if (this.unsaid > 1) return;
+    this.firstUnsaid = sequence;
+    const { files, directory } = this.blockFiles;
+    files.timers.after(SAY_MS, () => {
+      const others = this.unsaid === 1 ? '' : ` and ${this.unsaid - 1} more`;
+      files.damage.note(`Message ${this.firstUnsaid}${others} in "${directory}" can't be read any more: lost`);
+      this.unsaid = 0;
     });
   }
 }

@@ -68,9 +68,9 @@ export class StateFile {
     const found: { slot: number; state: Buffer; lsn: number }[] = [];
     for (let slot = 0; slot < SLOTS; slot++) {
       const bytes = readFileTolerantly(disk, this.path(slot));
-      if (bytes !== null && isState(bytes)) {
-        found.push({ slot, lsn: get64(bytes, 8), state: bytes.subarray(HEADER_BYTES) });
-      }
+      if (bytes === null) continue;
+      if (isState(bytes)) found.push({ slot, lsn: get64(bytes, 8), state: bytes.subarray(HEADER_BYTES) });
+      else this.files.damage.note(`"${this.path(slot)}" is damaged`);
     }
     const [newest, older] = found.sort((a, b) => b.lsn - a.lsn);
     if (newest === undefined) return null;

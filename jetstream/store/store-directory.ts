@@ -6,7 +6,7 @@
 import { Buffer } from 'node:buffer';
 import type { Disk, FileLock, IoError } from '../../server/io/io.ts';
 
-const NAME = 'petiole';
+export const STORE_DIRECTORY = 'petiole';
 const FORMAT_FILE = 'format';
 const FORMAT_MAGIC = 'petiole store';
 /** Changes with whatever is written here: of what stands in log, blocks, checkpoints and catalog. */
@@ -34,7 +34,7 @@ export interface DirectoryClaim {
 
 /** Claims `<storeDirectory>/petiole` for one server. Throws a `StoreError`. */
 export function claimDirectory(disk: Disk, storeDirectory: string): DirectoryClaim {
-  const directory = `${storeDirectory}/${NAME}`;
+  const directory = `${storeDirectory}/${STORE_DIRECTORY}`;
   const isNew = checkFormat(disk, storeDirectory, directory);
   const made = missingDirectories(disk, storeDirectory);
   const lock = lockDirectory(disk, storeDirectory, directory);

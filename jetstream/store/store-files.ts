@@ -10,6 +10,7 @@
 import { Buffer } from 'node:buffer';
 import type { Disk, Done, FileHandle, Io, IoError, OpenMode, Timers } from '../../server/io/io.ts';
 import { BlockCache } from './block-cache.ts';
+import { DamageNotes } from './damage-notes.ts';
 import { IndexCache } from './index-cache.ts';
 import { type PieceFile, writePieces } from './piece-writer.ts';
 import { shortWrite } from './segment.ts';
@@ -45,6 +46,7 @@ export class StoreFiles {
   readonly tails: TailBuffers;
   readonly cache: BlockCache;
   readonly indexes: IndexCache;
+  readonly damage: DamageNotes = new DamageNotes();
   /** Bytes of blocks that are on their way to their files. */
   queuedBytes = 0;
   /** Bytes of blocks that are in their files, and in memory until they are on the device. */

@@ -46,12 +46,18 @@ export function checkpointPath(directory: string, slot: number): string {
 /** `logHoldsAll`: the log has every frame of the stream, so nothing else is needed. */
 export function* recoverStream(store: FileStore, logHoldsAll: boolean): Generator<void, RecoveredStream> {
   const { blockFiles } = store;
-  const { disk } = blockFiles.files;
-  if (disk.statusNow(blockFiles.directory) === null) return NOTHING;
+  const { disk, damage } = blockFiles.files;
+  if (disk.statusNow(blockFiles.directory) === null) {
+    if (!logHoldsAll) damage.note(`"${blockFiles.directory}" is gone, and the log does not hold all that was in it`);
+    return NOTHING;
+  }
   blockFiles.files.noteDirectory(blockFiles.directory);
   const [newest, older] = readCheckpoints(blockFiles);
   if (newest === undefined) {
-    if (!logHoldsAll) yield* rebuildFromBlocks(store);
+    if (!logHoldsAll) {
+      damage.note(`"${blockFiles.directory}" has no checkpoint: what its blocks hold is taken as it is`);
+      yield* rebuildFromBlocks(store);
+    }
     return NOTHING;
   }
   const { head, extra } = newest.checkpoint;
@@ -72,8 +78,10 @@ function readCheckpoints(blockFiles: BlockFiles): Found[] {
   const found: Found[] = [];
   for (let slot = 0; slot < CHECKPOINT_SLOTS; slot++) {
     const bytes = readFileTolerantly(blockFiles.files.disk, checkpointPath(blockFiles.directory, slot));
-    const checkpoint = bytes === null ? null : decodeCheckpoint(bytes);
+    if (bytes === null) continue;
+    const checkpoint = decodeCheckpoint(bytes);
     if (checkpoint !== null) found.push({ slot, checkpoint });
+    else blockFiles.files.damage.note(`"${checkpointPath(blockFiles.directory, slot)}" is damaged`);
   }
   return found.sort((a, b) => b.checkpoint.head.lsn - a.checkpoint.head.lsn);
 }
@@ -88,6 +96,7 @@ function restoreBlock(store: FileStore, summary: BlockSummary, checkpoint: Strea
   const carried = checkpoint.indexes[i] as Buffer;
   const isCarried = carried.length > 0;
   const file = isCarried ? blockFiles.decodeIndex(number, carried) : blockFiles.readIndexFileNow(block);
+  if (!isOpen && !isCarried) noteDamage(blockFiles, block, file === null);
   const isWhole = file !== null && block.removed.count === 0 && file.records === liveMessages;
   // Of a closed block that is whole the index is not needed for now.
   if (isWhole && !isOpen && !isCarried) block.index = null;
@@ -98,6 +107,20 @@ function restoreBlock(store: FileStore, summary: BlockSummary, checkpoint: Strea
   block.bytes.closeTail();
   if (isCarried) blockFiles.save(block);
   else if (block.index !== null && blockFiles.isSaved(block)) blockFiles.files.indexes.keep(block);
+}
+
+/** What is wrong with the files of a closed block, as far as that shows without reading all of it. */
+function noteDamage(blockFiles: BlockFiles, block: MessageBlock, lacksIndex: boolean): void {
+  const { disk, damage } = blockFiles.files;
+  if (lacksIndex) damage.note(`"${blockFiles.indexPath(block)}" is damaged or gone, and made anew`);
+  const path = blockFiles.path(block);
+  const status = disk.statusNow(path);
+  if (status === null || status.isDirectory) damage.note(`"${path}" is gone: what the log does not hold of it is lost`);
+  else if (status.bytes < block.bytes.end) {
+    damage.note(
+      `"${path}" ends ${block.bytes.end - status.bytes} bytes early: what the log does not hold of them is lost`,
+    );
+  }
 }
 
 /**

@@ -38,23 +38,10 @@ export class JetStreamMonitor implements JetStreamView {
 
   /** Why nothing can be stored at present. */
   private diskProblems(): HealthProblem[] {
-    const { log, files } = this.jetstream.storage;
-    const logError = log.error ?? (log.acceptsMessages ? null : log.segments.error);
-    const errors = [logError, files.writeError].filter((error) => error !== null);
-    if (errors.length === 0) return [];
-    const room = this.room();
-    return errors.map(({ message }) => ({ type: 'JETSTREAM', error: `JetStream write error: ${message} (${room})` }));
-  }
-
-  /** A disk that is full may show as a write that took less than it was given. */
-  private room(): string {
-    const { io, storeDirectory } = this.jetstream;
-    try {
-      return `${io.disk.freeBytesNow(storeDirectory)} bytes are free there`;
-    } catch (error) {
-      // The device may be gone.
-      return String(error);
-    }
+    return this.jetstream.disk.problems().map((problem) => ({
+      type: 'JETSTREAM',
+      error: `JetStream write error: ${problem}`,
+    }));
   }
 
   private assetHealth({ account, stream, consumer }: AssetHealthRequest): AssetHealth {

@@ -270,7 +270,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.authenticator = new Authenticator(this.options, this.configuredAccounts);
     delete this.info.auth_required;
     if (this.authRequired) this.info.auth_required = true;
-    for (const client of [...this.clients.values()]) client.reconsider();
+    for (const client of this.clients.values()) client.reconsider();
   }
 
   // ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────

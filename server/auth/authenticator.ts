@@ -1,9 +1,10 @@
 /**
  * Who a client is, from what its CONNECT says. In nats-server's order:
  *
- *     a key       one of the users' keys, with a signature of the nonce that INFO carried
- *     a name      one of the users', with the password; those who say nothing become `no_auth_user`
- *     otherwise   the single user or the token
+ *     a key           one of the users' keys, with a signature of the nonce that INFO carried
+ *     a certificate   where users are mapped from those (`verify_and_map`): the user that goes by one of its names
+ *     a name          one of the users', with the password; those who say nothing become `no_auth_user`
+ *     otherwise       the single user or the token
  *
  * Nobody has to say anything when none of these is configured. Where the only users are those of the system account,
  * clients that say nothing belong to `$G`.
@@ -20,6 +21,7 @@ import { Permissions } from '../account/permissions.ts';
 import type { AuthorizationOptions, ServerOptions, UserOptions } from '../config/options.ts';
 import type { Identity, Login } from '../connection/connection-host.ts';
 import type { ConnectOptions } from '../protocol/connect-options.ts';
+import { canonicalName, namesOf } from './certificate-names.ts';
 import { decodeNkey } from '../protocol/nkey.ts';
 
 /** What stands before the 32 bytes of an Ed25519 key in DER. */
@@ -32,7 +34,8 @@ interface KnownUser {
   readonly key: KeyObject | null;
 }
 
-export type AuthenticatorOptions = Pick<ServerOptions, 'authorization' | 'accounts'>;
+export type AuthenticatorOptions = Pick<ServerOptions, 'authorization' | 'accounts'> &
+  Partial<Pick<ServerOptions, 'tls'>>;
 export type KnownAccounts = Pick<Accounts, 'global' | 'system' | 'account'>;
 
 export class Authenticator {
@@ -40,6 +43,8 @@ export class Authenticator {
   /** Whether somebody may log in with a key, for which INFO has to carry a nonce. */
   readonly asksForSignatures: boolean;
   private readonly options: AuthorizationOptions;
+  /** Users are who their certificates say, whatever CONNECT does. */
+  private readonly mapsCertificates: boolean;
   private readonly account: Account;
   private readonly users = new Map<string, KnownUser>();
   private readonly keys = new Map<string, KnownUser>();
@@ -47,8 +52,9 @@ export class Authenticator {
   private readonly takesAnybody: boolean;
   private readonly anybody: Identity;
 
-  constructor({ authorization, accounts: configured }: AuthenticatorOptions, accounts: KnownAccounts) {
+  constructor({ authorization, accounts: configured, tls = null }: AuthenticatorOptions, accounts: KnownAccounts) {
     this.options = authorization;
+    this.mapsCertificates = tls?.mapsUsers ?? false;
     this.account = accounts.global;
     this.anybody = { user: '', account: this.account, permissions: null };
     this.learn(authorization.users, this.account);
@@ -74,6 +80,7 @@ export class Authenticator {
       if (nkey !== '') return this.byKey(connect, login);
       if (saysNothing && this.keys.has(this.options.noAuthUser)) return this.withoutCredentials();
     }
+    if (this.mapsCertificates && this.users.size > 0) return this.byCertificate(login);
     if (this.users.size > 0 && (user !== '' || saysNothing)) {
       return saysNothing ? this.withoutCredentials() : this.byName(connect, login);
     }
@@ -91,6 +98,22 @@ export class Authenticator {
     if (this.takesAnybody) return this.anybody;
     const { noAuthUser } = this.options;
     return (this.users.get(noAuthUser) ?? this.keys.get(noAuthUser))?.identity ?? null;
+  }
+
+  private byCertificate({ certificate, connectionType }: Login): Identity | null {
+    if (certificate === undefined || certificate === null) return null;
+    for (const { kind, text } of namesOf(certificate)) {
+      const known = kind === 'subject' ? this.bySubject(text) : this.users.get(text);
+      if (known !== undefined && admits(known, connectionType)) return known.identity;
+    }
+    return null;
+  }
+
+  private bySubject(subject: string): KnownUser | undefined {
+    const name = canonicalName(subject);
+    const exact = this.users.get(subject);
+    if (exact !== undefined || name === null) return exact;
+    return [...this.users].find(([user]) => canonicalName(user) === name)?.[1];
   }
 
   private byKey({ nkey, sig }: ConnectOptions, { nonce, connectionType }: Login): Identity | null {

@@ -99,9 +99,9 @@ export const TLS_BLOCK_KEYS: readonly Key<TlsBlock>[] = [
       doc: 'Asks clients for a certificate, and takes the user from it.',
       value: (options) => options.tls?.mapsUsers ?? false,
     },
-    (draft, node, reading, name) => {
+    (draft, node, _reading, name) => {
       draft.mapsUsers = booleanOf(node, name);
-      if (draft.mapsUsers) reading.notSupported(node.place, name);
+      if (draft.mapsUsers) draft.verifiesClients = true;
     },
   ),
   part.custom(

@@ -323,7 +323,8 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
   }
 
   private dropForbidden(permissions: Permissions): void {
-    for (const each of [...this.subscriptions.all()]) {
+    const all = [...this.subscriptions.all()];
+    for (const each of all) {
       const { subject, queueGroup, sid } = each;
       if (permissions.maySubscribe(subject, queueGroup)) {
         if (permissions.needsDeliveryCheck(subject)) this.deliveryRights = this.rights;

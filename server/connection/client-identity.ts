@@ -47,6 +47,10 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
     return this.description ?? describeClient(this.options, this.user, this.account?.name ?? '');
   }
 
+  get certificate(): Uint8Array | null {
+    return this.socket.tls?.certificate ?? null;
+  }
+
   /** How many subscriptions it may have; 0: any number. */
   protected get maxSubscriptions(): number {
     const { maxSubscriptions } = this.host.limits;

@@ -44,6 +44,8 @@ export interface Login {
   readonly nonce: string;
   /** `STANDARD`, as nats-server calls a plain connection of a client. */
   readonly connectionType: string;
+  /** DER of the certificate that the client showed and that was verified. */
+  readonly certificate?: Uint8Array | null;
 }
 
 /** Whoever gets an INFO. */

@@ -95,6 +95,30 @@ describeTargets('a server with TLS', (target) => {
     expect(server.log.match(/TLS handshake complete/g)).toHaveLength(1);
   });
 
+  test.each([
+    ['an e-mail address', 'joe@example.com'],
+    ['a distinguished name', 'CN=joe,O=petiole'],
+    ['a distinguished name in another order', 'O=petiole,CN=joe'],
+  ])('takes the user from the certificate: %s', async (_what, name) => {
+    const rules = 'permissions: { publish: ["mine"], subscribe: [">"] }';
+    const users = `authorization { users: [ { user: "other" }, { user: "${name}", ${rules} } ] }\n`;
+    const server = await serve(target, users + tlsBlock('verify_and_map: true'));
+    const client = await dialTls(server.address(), { authority, certificate: joe });
+    expect(client.clear).toMatch(/"tls_verify":true/);
+    client.send('CONNECT {"verbose":false}\r\nPUB mine 0\r\n\r\nPUB theirs 0\r\n\r\n');
+    await client.sees(`-ERR 'Permissions Violation for Publish to "theirs"'`);
+    expect(client.received).not.toContain('mine');
+  });
+
+  test('refuses whose certificate is no user', async () => {
+    const users = 'authorization { users: [ { user: "other" } ] }\n';
+    const server = await serve(target, users + tlsBlock('verify_and_map: true'));
+    const client = await dialTls(server.address(), { authority, certificate: joe });
+    client.send('CONNECT {"verbose":false,"user":"other"}\r\nPING\r\n');
+    await client.sees(`-ERR 'Authorization Violation'`);
+    expect(server.log).toContain('authentication error');
+  });
+
   test('shakes hands first where it is told to', async () => {
     const server = await serve(target, tlsBlock('handshake_first: true'));
     const client = await dialTls(server.address(), { authority, isFirst: true });

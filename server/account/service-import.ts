@@ -21,7 +21,7 @@ import { copyMessage } from './message-copy.ts';
 import { headerValue, withHeader } from './request-header.ts';
 import { ACK_PREFIX, type ServiceExport } from './service-export.ts';
 
-export const REQUEST_INFO = 'Nats-Request-Info';
+const REQUEST_INFO = 'Nats-Request-Info';
 const DEPTH_MAX = 16;
 
 export interface ServiceImportOptions {

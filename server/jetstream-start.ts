@@ -1,5 +1,6 @@
 /** How a server starts its JetStream: where it stores, how much it may hold, and what the log says about it. */
 
+import { refuseJetStream } from '../jetstream/api/account-without-jetstream.ts';
 import { JetStream } from '../jetstream/api/jetstream.ts';
 import type { StorageLimits } from '../jetstream/api/jetstream.ts';
 import { STORE_DIRECTORY, StoreError } from '../jetstream/store/store-directory.ts';
@@ -22,7 +23,7 @@ interface Site {
   readonly log: Log;
   readonly name: string;
   readonly options: ServerOptions;
-  readonly globalAccount: Account;
+  readonly accounts: ReadonlyMap<string, Account>;
   readonly systemAccount: Account;
 }
 
@@ -32,7 +33,7 @@ export function makeJetStream(site: Site, sizes?: StoreSizes): JetStream {
   const { storeDirectory } = options.jetstream;
   const directory = storeDirectory ?? `${io.host.temporaryDirectory}/nats/jetstream`;
   try {
-    const accounts = [site.globalAccount];
+    const accounts = [...site.accounts.values()].filter(({ jetstream }) => jetstream !== null);
     return new JetStream(
       {
         io,
@@ -70,6 +71,7 @@ export function startJetStream(site: Site, jetstream: JetStream, done: () => voi
     const { damagedBytes, movedAside } = jetstream.storage.report;
     if (damagedBytes > 0) log.error(`${damagedBytes} bytes of the commit log are damaged; what they held is lost`);
     for (const path of movedAside) log.error(`${path} can't be explained and was moved aside`);
+    for (const account of site.accounts.values()) if (account.jetstream === null) refuseJetStream(account);
     log.notice(`Took ${(io.clock.monotonicMs() - startedMs).toFixed(3)}ms to start JetStream`);
     done();
   });
@@ -84,7 +86,7 @@ function limitsOf({ io, options }: Site, directory: string): StorageLimits {
   const { maxMemoryBytes, maxFileBytes } = options.jetstream;
   return {
     memoryBytes: isGiven(maxMemoryBytes) ? maxMemoryBytes : Math.floor(io.host.memoryLimitBytes() * SHARE),
-    fileBytes: isGiven(maxFileBytes) ? maxFileBytes : Math.floor(roomBytes(io, directory) * SHARE),
+    fileBytes: isGiven(maxFileBytes) ? maxFileBytes : roomBytes(io, directory),
   };
 }
 
@@ -94,11 +96,11 @@ function isGiven(limit: number | null): limit is number {
 }
 
 /**
- * Bytes that the store may take. What it holds already counts: or else a server that starts on a full disk could never
- * store anything, whatever is removed.
+ * Bytes that the store may take. What it holds already counts whole: or else a server that starts on a disk that its
+ * streams have filled could never store anything, whatever is removed or pushed out (nats-server#3641).
  */
 function roomBytes(io: Io, directory: string): number {
-  return freeBytes(io, directory) + bytesBelow(io.disk, `${directory}/${STORE_DIRECTORY}`);
+  return Math.floor(freeBytes(io, directory) * SHARE) + bytesBelow(io.disk, `${directory}/${STORE_DIRECTORY}`);
 }
 
 /** Bytes of the files in the directory and below. */

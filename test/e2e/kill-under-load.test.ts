@@ -5,7 +5,8 @@
  *
  *     life:  start ─► read all streams, compare ─► everybody works, at least so much ─► kill -9 at a random moment
  *
- * KILLS in the environment asks for more lives, SEED for those of an earlier run, as far as choices of ours go.
+ * KILLS in the environment asks for more lives, SEED for those of an earlier run, as far as choices of ours go. MINUTES
+ * asks for a soak: longer lives, for so long, and half of the ends are orderly.
  */
 import { expect, it, onTestFinished } from 'vitest';
 import { MixedLoad } from '../helpers/mixed-load.ts';
@@ -18,21 +19,26 @@ const KILLS = Number(process.env['KILLS'] ?? 8);
 const SEED = Number(process.env['SEED'] ?? Math.floor(Math.random() * 2 ** 32));
 const PROGRESS_MIN = 20;
 const PROGRESS_MS = 60_000;
-const KILL_WITHIN_MS = 400;
+const MINUTES = Number(process.env['MINUTES'] ?? 0);
+const MS_PER_MINUTE = 60_000;
+/** A life ends within so long after everybody has got on. */
+const END_WITHIN_MS = MINUTES > 0 ? 20_000 : 400;
+const STOP_CHANCE = MINUTES > 0 ? 0.5 : 0;
 const SETTLE_MS = 1500;
 const MS_PER_KILL = 30_000;
 const FAULTS_SHOWN = 10;
 
 it(
-  `loses nothing and brings nothing back through ${KILLS} kills`,
+  `loses nothing and brings nothing back through ${MINUTES > 0 ? `${MINUTES} minutes` : `${KILLS} kills`}`,
   async () => {
-    console.info(`SEED=${SEED} KILLS=${KILLS}`);
+    console.info(`SEED=${SEED} KILLS=${KILLS} MINUTES=${MINUTES}`);
     const gateway = await startGateway({ target: builtPetiole() });
     const site = new KilledSite(gateway, SEED);
     onTestFinished(() => site.close());
     const load = new MixedLoad({
       publishers: 2,
       workers: 2,
+      pullBatchMax: 200,
       inFlightMax: 16,
       pauseMsMax: 200,
       ttlChance: 0.05,
@@ -43,11 +49,12 @@ it(
     let life = await site.life();
     await site.whenDone((done) => load.setUp(life, done), 'the streams to be made');
 
-    while (site.kills < KILLS) {
+    const soaksUntil = performance.now() + MINUTES * MS_PER_MINUTE;
+    while (MINUTES > 0 ? performance.now() < soaksUntil : site.ends < KILLS) {
       load.begin(life);
       const enough = load.progress + PROGRESS_MIN;
       await until(() => load.progress >= enough || load.faults.length > 0, 'everybody to get on', PROGRESS_MS);
-      await site.kill(KILL_WITHIN_MS);
+      await site.end(END_WITHIN_MS, STOP_CHANCE);
       load.restarted();
       const next = await site.life();
       await site.whenDone((done) => load.audit(next, false, done), 'the streams to be read');
@@ -62,7 +69,7 @@ it(
     await site.whenDone((done) => load.audit(life, true, done), 'the streams to be read');
     load.checkAllSeen(life);
     expect(faults()).toEqual([]);
-    console.info(`${site.kills} kills: ${load.summary}`);
+    console.info(`${site.ends} lives: ${load.summary}`);
   },
-  MS_PER_KILL * (KILLS + 2),
+  MS_PER_KILL * (KILLS + 2) + MINUTES * 2 * MS_PER_MINUTE,
 );

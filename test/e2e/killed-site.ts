@@ -15,7 +15,8 @@ const WORK_MS = 60_000;
 export class KilledSite {
   readonly random: SeededRandom;
   readonly gateway: Gateway;
-  kills = 0;
+  /** Lives that are over. */
+  ends = 0;
   private readonly io = realIo();
   private clients: SimulatedClient[] = [];
 
@@ -28,7 +29,7 @@ export class KilledSite {
   async life(): Promise<LoadSite> {
     const [host = '', port = ''] = (await this.gateway.address()).split(':');
     const { io } = this;
-    const random = this.random.fork(`life ${this.kills}`);
+    const random = this.random.fork(`life ${this.ends}`);
     const clients: SimulatedClient[] = [];
     this.clients = clients;
     return {
@@ -56,14 +57,19 @@ export class KilledSite {
     await until(() => isDone, what, WORK_MS);
   }
 
-  /** Kills the gateway within so many milliseconds, and waits until everybody knows. */
-  async kill(withinMs: number): Promise<void> {
+  /** Kills the gateway within so many milliseconds, or sometimes stops it, and starts it again when everybody knows. */
+  async end(withinMs: number, stopChance: number): Promise<void> {
     await delay(this.random.fraction() * withinMs);
     const { clients } = this;
-    await this.gateway.kill();
-    await until(() => clients.every(({ isClosed }) => isClosed), 'connections to a killed server to close', WORK_MS);
+    if (this.random.chance(stopChance)) await this.gateway.stop();
+    else await this.gateway.kill();
+    await until(
+      () => clients.every(({ isClosed }) => isClosed),
+      'connections to a server that is gone to close',
+      WORK_MS,
+    );
     this.clients = [];
-    this.kills++;
+    this.ends++;
     await this.gateway.start();
   }
 

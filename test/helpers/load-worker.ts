@@ -17,12 +17,14 @@ export class LoadWorker {
   private readonly link: LoadLink;
   private readonly ledger: LoadLedger;
   private readonly consumer: LoadConsumer;
+  private readonly pullBatchMax: number;
   private readonly isConfirmed = new Set<number>();
   private newest = 0;
   private isSteady = false;
   private isStopped = false;
 
-  constructor(link: LoadLink, ledger: LoadLedger, consumer: LoadConsumer) {
+  constructor(link: LoadLink, ledger: LoadLedger, consumer: LoadConsumer, pullBatchMax: number) {
+    this.pullBatchMax = pullBatchMax;
     this.link = link;
     this.ledger = ledger;
     this.consumer = consumer;
@@ -49,7 +51,7 @@ export class LoadWorker {
     link.listen(subject, (message) => this.heard(message));
     const next = (): void => {
       if (this.isStopped) return;
-      const body = JSON.stringify({ batch: link.random.between(1, 20), expires: PULL_EXPIRES_NS });
+      const body = JSON.stringify({ batch: link.random.between(1, this.pullBatchMax), expires: PULL_EXPIRES_NS });
       const { name } = this.ledger.stream;
       link.publish(`$JS.API.CONSUMER.MSG.NEXT.${name}.${this.consumer.name}`, [], body, subject);
       link.after(link.random.between(PULL_MS_MIN, PULL_MS_MAX), next);

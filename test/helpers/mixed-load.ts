@@ -47,6 +47,8 @@ const STREAMS: readonly LoadStream[] = [
 export interface MixedLoadOptions extends PublisherOptions {
   readonly publishers: number;
   readonly workers: number;
+  /** Messages that a worker asks for at once. */
+  readonly pullBatchMax: number;
   readonly ackWaitMs: number;
   /** The LOG is purged down to about so many. */
   readonly keptMessages: number;
@@ -100,7 +102,7 @@ export class MixedLoad {
 
   /** Everybody begins, or goes on where an earlier life ended. */
   begin(site: LoadSite): void {
-    const { publishers, workers, keptMessages } = this.options;
+    const { publishers, workers, pullBatchMax, keptMessages } = this.options;
     this.publishers = [];
     this.workers = [];
     for (const ledger of this.ledgers) {
@@ -112,7 +114,9 @@ export class MixedLoad {
       }
       for (const consumer of consumers) {
         for (let i = 0; i < (consumer.isPush ? 1 : workers); i++) {
-          this.workers.push(new LoadWorker(new LoadLink(site, `${consumer.name}-${i}`), ledger, consumer));
+          this.workers.push(
+            new LoadWorker(new LoadLink(site, `${consumer.name}-${i}`), ledger, consumer, pullBatchMax),
+          );
         }
       }
     }

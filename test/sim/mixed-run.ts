@@ -36,6 +36,7 @@ export class MixedRun {
     this.load = new MixedLoad({
       publishers: random.between(1, 2),
       workers: random.between(1, 2),
+      pullBatchMax: 20,
       inFlightMax: random.pick([1, 4, 12]),
       pauseMsMax: random.pick([20, 100, 300]),
       ttlChance: random.pick([0, 0.1]),

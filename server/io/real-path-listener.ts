@@ -51,8 +51,12 @@ export function listenOnPath(path: string, mode: number, handler: ListenHandler)
   };
 }
 
-/** Whether the socket file is one that nobody listens on. */
+/** Whether the file is a socket on which nobody listens. */
 function whetherDead(path: string, done: (isDead: boolean) => void): void {
+  if (fs.lstatSync(path, { throwIfNoEntry: false })?.isSocket() !== true) {
+    done(false);
+    return;
+  }
   const probe = net.connect(path);
   probe.on('connect', () => {
     probe.destroy();

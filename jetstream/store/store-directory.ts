@@ -38,7 +38,13 @@ export function claimDirectory(disk: Disk, storeDirectory: string): DirectoryCla
   const isNew = checkFormat(disk, storeDirectory, directory);
   const made = missingDirectories(disk, storeDirectory);
   const lock = lockDirectory(disk, storeDirectory, directory);
-  if (isNew) writeFormat(disk, storeDirectory, directory);
+  try {
+    for (const name of ['log', 'streams', 'consumers']) makeDirectory(disk, `${directory}/${name}`);
+    if (isNew) disk.writeFileNow(`${directory}/${FORMAT_FILE}`, Buffer.from(`${FORMAT_MAGIC} ${FORMAT_VERSION}\n`));
+  } catch (error) {
+    lock.release();
+    throw error instanceof StoreError ? error : unwritable(storeDirectory, error);
+  }
   // One more than was made: the name of a directory stands in the one above it.
   const unsynced = [directory, storeDirectory, ...made.map(parentOf), parentOf(storeDirectory)];
   return { directory, unsynced: [...new Set(unsynced)], release: () => lock.release() };
@@ -68,11 +74,12 @@ function checkFormat(disk: Disk, storeDirectory: string, directory: string): boo
     throw new StoreError('STORE_UNWRITABLE', `storage directory is not a directory: "${storeDirectory}"`);
   }
   const path = `${directory}/${FORMAT_FILE}`;
-  if (disk.statusNow(path) === null) {
+  const text = disk.statusNow(path) === null ? '' : disk.readFileNow(path).toString('latin1').trim();
+  // A file system may have lost what was in the mark; where it is of another kind something stands in it.
+  if (/^\0*$/.test(text)) {
     refuseOtherStore(disk, storeDirectory);
     return true;
   }
-  const text = disk.readFileNow(path).toString('latin1').trim();
   const version = new RegExp(`^${FORMAT_MAGIC} (\\d+)$`).exec(text)?.[1];
   if (version === undefined) {
     throw new StoreError('STORE_FORMAT', `"${path}" is not the mark of a petiole store; nothing was touched`);
@@ -106,12 +113,15 @@ function lockDirectory(disk: Disk, storeDirectory: string, directory: string): F
   return lock;
 }
 
-function writeFormat(disk: Disk, storeDirectory: string, directory: string): void {
-  try {
-    for (const each of ['log', 'streams', 'consumers']) disk.makeDirectoryNow(`${directory}/${each}`);
-    disk.writeFileNow(`${directory}/${FORMAT_FILE}`, Buffer.from(`${FORMAT_MAGIC} ${FORMAT_VERSION}\n`));
-  } catch (error) {
-    throw unwritable(storeDirectory, error);
+/** Also in a store that has lost it: what stands elsewhere is worth having. */
+function makeDirectory(disk: Disk, path: string): void {
+  const status = disk.statusNow(path);
+  if (status === null) disk.makeDirectoryNow(path);
+  else if (!status.isDirectory) {
+    throw new StoreError(
+      'STORE_DAMAGED',
+      `"${path}" is not a directory: move it away to go on with what else there is`,
+    );
   }
 }
 

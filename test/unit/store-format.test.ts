@@ -41,3 +41,39 @@ describe('a store of another format', () => {
     expect(disk.readDirectoryNow(`${FOLDER}/petiole`).filter((name) => name !== 'lock')).toEqual(before);
   });
 });
+
+describe('a store that has lost part of its directory', () => {
+  it.each(['', '\0'.repeat(16)])('is opened when nothing is left in the mark: %j', (text) => {
+    const site = siteOfFormat(text);
+    site.open();
+    expect([...site.host.streams.keys()]).toEqual(['S']);
+    site.close();
+    expect(site.process.io.disk.readFileNow(FORMAT).toString()).toBe('petiole store 2\n');
+  });
+
+  it.each(['log', 'streams', 'consumers'])('makes %s anew', (name) => {
+    const site = siteOfFormat('petiole store 2\n');
+    const { disk } = site.process.io;
+    moveAway(site, name);
+    expect(disk.statusNow(`${FOLDER}/petiole/${name}`)).toBeNull();
+    site.open();
+    expect(disk.statusNow(`${FOLDER}/petiole/${name}`)?.isDirectory).toBe(true);
+    expect([...site.host.streams.keys()]).toEqual(['S']);
+    site.close();
+  });
+
+  it('is refused in one line where a file stands in the place of a folder', () => {
+    const site = siteOfFormat('petiole store 2\n');
+    const { disk } = site.process.io;
+    moveAway(site, 'streams');
+    disk.writeFileNow(`${FOLDER}/petiole/streams`, Buffer.from('x'));
+    const refusal = refusalOf(site);
+    expect(refusal.message).toMatch(/petiole\/streams" is not a directory: move it away/);
+    expect(refusal.message).not.toContain('\n');
+  });
+});
+
+function moveAway(site: StoreSite, name: string): void {
+  site.process.io.disk.rename(`${FOLDER}/petiole/${name}`, `${FOLDER}/elsewhere`, () => undefined);
+  site.world.scheduler.runFor(1000);
+}

@@ -22,6 +22,8 @@ import { logOptionsOf } from './reload.ts';
 import { loadRooms } from './rooms.ts';
 import { Server } from './server.ts';
 
+export type { RunningServer, StartServerOptions };
+
 const CONFIG_NAME = 'startServer.conf';
 
 /**

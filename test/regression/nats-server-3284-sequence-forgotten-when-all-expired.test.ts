@@ -1,10 +1,10 @@
 /** nats-server#3284: a stream whose messages had all expired began at 1 again when the server was restarted twice. */
-import { setTimeout as delay } from 'node:timers/promises';
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { expect, onTestFinished, test } from 'vitest';
 import { describeTargets } from '../helpers/describe-targets.ts';
 import { startServer, type Target } from '../helpers/targets.ts';
 import { makeTemporaryDirectory } from '../helpers/temporary-directory.ts';
+import { until } from '../helpers/until.ts';
 
 const RESTARTS = 2;
 
@@ -15,7 +15,7 @@ describeTargets('an empty stream', (target) => {
     await during(target, directory, async (client) => {
       await client.request('$JS.API.STREAM.CREATE.S', JSON.stringify(create));
       for (let i = 0; i < 3; i++) await client.request('s');
-      await delay(1200);
+      await until(async () => (await stateOf(client)).messages === 0, 'the messages to expire', 10_000);
       expect(await stateOf(client)).toMatchObject({ messages: 0, first_seq: 4, last_seq: 3 });
     });
     for (let restart = 0; restart < RESTARTS; restart++) {
@@ -43,6 +43,10 @@ async function during(
   await server.stop();
 }
 
-async function stateOf(client: NatsConnection): Promise<object> {
-  return (await client.request('$JS.API.STREAM.INFO.S')).json<{ state: object }>().state;
+interface State {
+  readonly messages: number;
+}
+
+async function stateOf(client: NatsConnection): Promise<State> {
+  return (await client.request('$JS.API.STREAM.INFO.S')).json<{ state: State }>().state;
 }

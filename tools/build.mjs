@@ -61,7 +61,9 @@ const blobFuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 const postject = join(root, 'node_modules', 'postject', 'dist', 'cli.js');
 
-const toolFiles = ['build.mjs', 'elf-strip.mjs', 'sqlite-binding.mjs'].map((name) => join(root, 'tools', name));
+const toolFiles = ['build.mjs', 'elf-strip.mjs', 'password-worker.mjs', 'sqlite-binding.mjs'].map((name) =>
+  join(root, 'tools', name),
+);
 
 try {
   await main();
@@ -129,6 +131,7 @@ function readOptions() {
 async function bundleFrom({ entry, defines }) {
   const { build } = await import('esbuild');
   const { embeddedBinding } = await import('./sqlite-binding.mjs');
+  const { embeddedWorker } = await import('./password-worker.mjs');
   const result = await build({
     absWorkingDir: root,
     entryPoints: [entry],
@@ -152,7 +155,7 @@ async function bundleFrom({ entry, defines }) {
       __PETIOLE_SYNC__: 'true',
       ...defines,
     },
-    plugins: [embeddedBinding],
+    plugins: [embeddedBinding, embeddedWorker],
     logLevel: 'warning',
   });
   if (result.warnings.length > 0) throw new Error(`the bundler gave ${result.warnings.length} warnings`);

@@ -89,12 +89,16 @@ export class ServiceExport implements Sink {
   }
 
   deliver(_subscription: Subscription, message: Message): boolean {
-    const token = message.subjectText().slice(this.prefix.length);
+    const { destination, destinationStart, destinationEnd } = message;
+    const subject = destination?.toString('latin1', destinationStart, destinationEnd) ?? message.subjectText();
+    const token = subject.slice(this.prefix.length);
     const waiting = this.awaited.get(token);
     if (waiting === undefined) return false;
     const answer = new Message();
     copyMessage(message, answer);
-    answer.setSubject(waiting.reply, 0, waiting.reply.length);
+    // What a stream delivers keeps the subject under which it was stored.
+    if (destination === null) answer.setSubject(waiting.reply, 0, waiting.reply.length);
+    else answer.setDestination(waiting.reply, 0, waiting.reply.length);
     if (message.hasReply && !message.replyText().startsWith(ACK_PREFIX)) {
       const reply = this.backwards(waiting.requester).awaitAnswer(
         this.account,

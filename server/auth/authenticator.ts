@@ -13,16 +13,17 @@
  * 25 ms, for which no message may wait.
  */
 
-import { createHash, createPublicKey, type KeyObject, timingSafeEqual, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
 import type { Accounts } from '../account/accounts.ts';
 import { Permissions } from '../account/permissions.ts';
 import type { AuthorizationOptions, ServerOptions, UserOptions } from '../config/options.ts';
-import type { Identity, Login } from '../connection/connection-host.ts';
+import type { Decided, Identity, Login } from '../connection/connection-host.ts';
 import type { ConnectOptions } from '../protocol/connect-options.ts';
 import { canonicalName, namesOf } from './certificate-names.ts';
 import { decodeNkey } from '../protocol/nkey.ts';
+import { type Logins, sameSecret } from './logins.ts';
 
 /** What stands before the 32 bytes of an Ed25519 key in DER. */
 const ED25519_DER = Buffer.from('302a300506032b6570032100', 'hex');
@@ -34,6 +35,8 @@ interface KnownUser {
   readonly key: KeyObject | null;
 }
 
+type Verdict = Identity | null | 'later';
+
 export type AuthenticatorOptions = Pick<ServerOptions, 'authorization' | 'accounts'> &
   Partial<Pick<ServerOptions, 'tls'>>;
 export type KnownAccounts = Pick<Accounts, 'global' | 'system' | 'account'>;
@@ -43,6 +46,7 @@ export class Authenticator {
   /** Whether somebody may log in with a key, for which INFO has to carry a nonce. */
   readonly asksForSignatures: boolean;
   private readonly options: AuthorizationOptions;
+  private readonly logins: Logins;
   /** Users are who their certificates say, whatever CONNECT does. */
   private readonly mapsCertificates: boolean;
   private readonly account: Account;
@@ -52,7 +56,12 @@ export class Authenticator {
   private readonly takesAnybody: boolean;
   private readonly anybody: Identity;
 
-  constructor({ authorization, accounts: configured, tls = null }: AuthenticatorOptions, accounts: KnownAccounts) {
+  constructor(
+    { authorization, accounts: configured, tls = null }: AuthenticatorOptions,
+    accounts: KnownAccounts,
+    logins: Logins,
+  ) {
+    this.logins = logins;
     this.options = authorization;
     this.mapsCertificates = tls?.mapsUsers ?? false;
     this.account = accounts.global;
@@ -71,8 +80,8 @@ export class Authenticator {
     return this.isRequired && this.options.noAuthUser === '';
   }
 
-  /** The identity of a client, `null` to refuse it. */
-  authenticate(connect: ConnectOptions, login: Login): Identity | null {
+  /** The identity of a client, `null` to refuse it; `later` if a hash has to be compared, and then by `decided`. */
+  authenticate(connect: ConnectOptions, login: Login, decided: Decided): Verdict {
     if (!this.isRequired) return this.anybody;
     const { user, pass, authToken, nkey } = connect;
     const saysNothing = user === '' && pass === '' && authToken === '';
@@ -82,9 +91,9 @@ export class Authenticator {
     }
     if (this.mapsCertificates && this.users.size > 0) return this.byCertificate(login);
     if (this.users.size > 0 && (user !== '' || saysNothing)) {
-      return saysNothing ? this.withoutCredentials() : this.byName(connect, login);
+      return saysNothing ? this.withoutCredentials() : this.byName(connect, login, decided);
     }
-    return this.bySingle(connect);
+    return this.bySingle(connect, decided);
   }
 
   /** Whether there is a user, or a key, of the name that the client gave; true for those who gave none. */
@@ -124,18 +133,17 @@ export class Authenticator {
     return verify(null, Buffer.from(nonce), known.key, signature) ? known.identity : null;
   }
 
-  private byName({ user, pass }: ConnectOptions, { connectionType }: Login): Identity | null {
+  private byName({ user, pass }: ConnectOptions, { connectionType }: Login, decided: Decided): Verdict {
     const known = this.users.get(user);
     if (known === undefined || !admits(known, connectionType)) return null;
-    return sameSecret(known.options.password, pass) ? known.identity : null;
+    return this.logins.check(known.options.password, pass, known.identity, decided);
   }
 
-  private bySingle({ user, pass, authToken }: ConnectOptions): Identity | null {
+  private bySingle({ user, pass, authToken }: ConnectOptions, decided: Decided): Verdict {
     const { username, password, token } = this.options;
-    if (token !== '') return sameSecret(token, authToken) ? this.anybody : null;
-    if (username === '') return null;
-    const matches = sameSecret(username, user) && sameSecret(password, pass);
-    return matches ? { user: username, account: this.account, permissions: null } : null;
+    if (token !== '') return this.logins.check(token, authToken, this.anybody, decided);
+    if (username === '' || !sameSecret(username, user)) return null;
+    return this.logins.check(password, pass, { user: username, account: this.account, permissions: null }, decided);
   }
 
   private learn(users: readonly UserOptions[], account: Account): void {
@@ -157,13 +165,4 @@ function keyOf(nkey: string): KeyObject | null {
   const bytes = decodeNkey('user', nkey);
   if (bytes === null) return null;
   return createPublicKey({ key: Buffer.concat([ED25519_DER, bytes]), format: 'der', type: 'spki' });
-}
-
-/** Whether the texts are equal, in a time that tells nothing about either. */
-function sameSecret(expected: string, given: string): boolean {
-  return timingSafeEqual(digest(expected), digest(given));
-}
-
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
 }

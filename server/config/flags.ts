@@ -8,7 +8,6 @@ import type { Draft } from './draft.ts';
 import { FLAGS } from './flag-table.ts';
 import type { Flag, FlagValue } from './flag-table.ts';
 import { goQuote } from '../protocol/go-quote.ts';
-import { isPasswordHash } from './password.ts';
 import { safeNumber } from './reading.ts';
 import { ConfigError } from './tree.ts';
 
@@ -51,7 +50,6 @@ export class CommandLine {
       const value = this.value(name);
       const isOff = value === false || value === 0 || value === '';
       if (flag.isAbsent && !isOff) return `-${name}`;
-      if ((name === 'pass' || name === 'auth') && isPasswordHash(String(value))) return `-${name} (bcrypt)`;
     }
     return null;
   }

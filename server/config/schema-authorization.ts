@@ -9,7 +9,6 @@ import { goValue } from './go-text.ts';
 import { absent, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
 import type { Permissions } from './options.ts';
-import { readSecret } from './password.ts';
 import { safeNumber } from './reading.ts';
 import type { Reading } from './reading.ts';
 import { readPermissions } from './schema-permissions.ts';
@@ -42,16 +41,16 @@ export const AUTHORIZATION_BLOCK_KEYS: readonly Key<AuthorizationBlock>[] = [
       doc: 'Password of the only user.',
       value: (options) => options.authorization.password,
     },
-    (draft, node, reading, name) => {
-      draft.password = readSecret(node, reading, name) ?? draft.password;
+    (draft, node, reading) => {
+      draft.password = reading.string(node) ?? draft.password;
     },
   ),
   block.custom(
     'token',
     'string',
     { live: 'Authorization', doc: 'Token that clients must show.', value: (options) => options.authorization.token },
-    (draft, node, reading, name) => {
-      draft.token = readSecret(node, reading, name) ?? draft.token;
+    (draft, node, reading) => {
+      draft.token = reading.string(node) ?? draft.token;
     },
   ),
   block.custom(

@@ -9,7 +9,6 @@ import { goValue } from './go-text.ts';
 import { absent, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
 import type { UserOptions } from './options.ts';
-import { readSecret } from './password.ts';
 import type { Reading } from './reading.ts';
 import { readPermissions } from './schema-permissions.ts';
 import { isMap } from './tree.ts';
@@ -33,8 +32,8 @@ export const USER_KEYS: readonly Key<UserDraft>[] = [
     'password',
     'string',
     { aliases: ['pass'], live: 'Users', doc: 'Password to log in with.' },
-    (draft, node, reading, name) => {
-      draft.password = readSecret(node, reading, name) ?? draft.password;
+    (draft, node, reading) => {
+      draft.password = reading.string(node) ?? draft.password;
     },
   ),
   user.custom(

@@ -14,7 +14,6 @@
 
 import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
-import type { Permissions } from '../account/permissions.ts';
 import { type ClientOperations, ClientParser } from '../protocol/client-parser.ts';
 import { readConnect } from '../protocol/connect-options.ts';
 import {
@@ -22,17 +21,15 @@ import {
   PeerErrors,
   publishViolation,
   replyViolation,
-  revokedSubscription,
   subscriptionViolation,
   tooManyTokens,
 } from '../protocol/errors.ts';
-import { goQuoteBytes } from '../protocol/go-quote.ts';
 import type { Message } from '../protocol/message.ts';
 import type { Producer } from '../ports.ts';
 import { isSubscribableSubject, isValidLiteralSubjectBytes, tokenCount } from '../subject/subject.ts';
 import { Subscription } from '../subject/subscription.ts';
-import { authUser } from './client-description.ts';
 import { ClientIdentity } from './client-identity.ts';
+import type { Identity } from './connection-host.ts';
 import { FIRST_LINE_BYTES_MAX, type FirstLineOwner, FirstLineProbe, NOWHERE } from './first-lines.ts';
 import { Keepalive } from './keepalive.ts';
 import { isReservedAsReply, isReservedToPublish } from './reserved-subjects.ts';
@@ -40,6 +37,7 @@ import { isReservedAsReply, isReservedToPublish } from './reserved-subjects.ts';
 const PONG = Buffer.from('PONG\r\n');
 const PING = Buffer.from('PING\r\n');
 const OK = Buffer.from('+OK\r\n');
+const NOTHING = Buffer.alloc(0);
 const LF = 10;
 const SYSTEM_QUEUE = '_sys_';
 const NEVER = Number.POSITIVE_INFINITY;
@@ -49,13 +47,13 @@ const STALL_PER_READ_MS_MAX = 10;
 
 export class ClientConnection extends ClientIdentity implements ClientOperations, Producer, FirstLineOwner {
   holdCount = 0;
+  isDeciding = false;
   firstLineAt: number = NOWHERE;
 
   private parser: ClientParser | null = null;
   private verbose = true;
   private pedantic = true;
   private noResponders = false;
-  private connectReceived = false;
   private firstPongSent = false;
   private stallMs = 0;
 
@@ -179,7 +177,30 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
     if (this.connectReceived) this.dropSubscriptions();
     const isFirst = !this.connectReceived;
     this.connectReceived = true;
-    const identity = host.authenticate(options, this);
+    const identity = host.authenticate(options, this, (decided) => this.decided(decided, isFirst));
+    if (identity === 'later') this.beginDeciding();
+    else this.identified(identity, isFirst);
+  }
+
+  /** The client is not read before it is known who it is. */
+  private beginDeciding(): void {
+    this.awaitsConnect = true;
+    this.isDeciding = true;
+    this.holdCount++;
+  }
+
+  private decided(identity: Identity | null, isFirst: boolean): void {
+    if (this.isClosed) return;
+    this.isDeciding = false;
+    this.holdCount--;
+    this.identified(identity, isFirst);
+    if (this.isClosed || this.parser === null) return;
+    this.parse(this.parser, NOTHING, 0, 0);
+    if (this.holdCount === 0) this.resumeReading();
+  }
+
+  private identified(identity: Identity | null, isFirst: boolean): void {
+    const { host, options } = this;
     if (identity === null || options.account !== '' || options.newAccount) {
       this.refuse(options);
       return;
@@ -300,44 +321,6 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
     else this.fail(error);
   }
 
-  /** Users, permissions or accounts have changed: whether it may stay, and with which of its subscriptions. */
-  reconsider(): void {
-    const { host } = this;
-    if (this.isClosed) return;
-    if (!this.connectReceived && host.authRequired) {
-      this.leaveAccount();
-      this.account = null;
-      this.awaitsConnect = true;
-      this.armDeadline();
-      return;
-    }
-    if (!host.hasUserOf(this.options)) {
-      // Whoever's user is gone is told nothing: it may come back as another one's.
-      this.close('Client Closed');
-      return;
-    }
-    const identity = this.connectReceived ? host.authenticate(this.options, this) : host.identityWithoutConnect();
-    if (identity === null) this.refuse(this.options);
-    else if (this.account !== null && identity.account !== this.account) this.close('Client Closed');
-    else if (this.assume(identity) && identity.permissions !== null) this.dropForbidden(identity.permissions);
-  }
-
-  private dropForbidden(permissions: Permissions): void {
-    const all = [...this.subscriptions.all()];
-    for (const each of all) {
-      const { subject, queueGroup, sid } = each;
-      if (permissions.maySubscribe(subject, queueGroup)) {
-        if (permissions.needsDeliveryCheck(subject)) this.deliveryRights = this.rights;
-        continue;
-      }
-      this.remove(each);
-      this.fail(revokedSubscription(subject, queueGroup, sid));
-      const queue = queueGroup === '' ? '' : ` using queue ${goQuoteBytes(queueGroup)}`;
-      const what = `sub ${goQuoteBytes(subject)}${queue} (sid ${goQuoteBytes(sid)})`;
-      this.host.log.notice(`Removed ${what} for ${authUser(this.options)} - not authorized`);
-    }
-  }
-
   // ── ending ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   protected override released(): void {
@@ -348,7 +331,7 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
 
   /** As long as a CONNECT has to come, it has to come before this. */
   private get authDeadlineMs(): number {
-    return this.awaitsConnect ? this.connectedMs + this.host.limits.authTimeoutMs : NEVER;
+    return this.awaitsConnect && !this.isDeciding ? this.connectedMs + this.host.limits.authTimeoutMs : NEVER;
   }
 
   /** Pings of a client that has not said CONNECT. */

@@ -8,9 +8,10 @@ import type { Permissions } from '../account/permissions.ts';
 import type { Socket } from '../io/io.ts';
 import { type ConnectOptions, defaultConnectOptions } from '../protocol/connect-options.ts';
 import type { ParserLimits } from '../protocol/client-parser.ts';
-import { PeerErrors } from '../protocol/errors.ts';
+import { PeerErrors, revokedSubscription } from '../protocol/errors.ts';
+import { goQuoteBytes } from '../protocol/go-quote.ts';
 import { millisecondsText } from '../protocol/wall-time.ts';
-import { describeClient } from './client-description.ts';
+import { authUser, describeClient } from './client-description.ts';
 import { ClientReceiver } from './client-receiver.ts';
 import { ClientRights } from './client-rights.ts';
 import type { ConnectionHost, Identity, Login } from './connection-host.ts';
@@ -22,6 +23,7 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
   options: Readonly<ConnectOptions> = UNSAID;
   user = '';
   awaitsConnect: boolean;
+  protected connectReceived = false;
   permissions: Permissions | null = null;
   readonly nonce: string;
   readonly connectionType: string = 'STANDARD';
@@ -97,6 +99,53 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
     this.host.log.error(`${this.label} - authentication error${who}`);
     this.fail(PeerErrors.authorizationViolation);
   }
+
+  /** Users, permissions or accounts have changed: whether it may stay, and with which of its subscriptions. */
+  reconsider(): void {
+    const { host } = this;
+    if (this.isClosed) return;
+    if (!this.connectReceived && host.authRequired) {
+      this.leaveAccount();
+      this.account = null;
+      this.awaitsConnect = true;
+      this.armDeadline();
+      return;
+    }
+    if (!host.hasUserOf(this.options)) {
+      // Whoever's user is gone is told nothing: it may come back as another one's.
+      this.close('Client Closed');
+      return;
+    }
+    const settle = (decided: Identity | null): void => this.settle(decided);
+    const identity = this.connectReceived
+      ? host.authenticate(this.options, this, settle)
+      : host.identityWithoutConnect();
+    if (identity !== 'later') settle(identity);
+  }
+
+  private settle(identity: Identity | null): void {
+    if (this.isClosed) return;
+    if (identity === null) this.refuse(this.options);
+    else if (this.account !== null && identity.account !== this.account) this.close('Client Closed');
+    else if (this.assume(identity) && identity.permissions !== null) this.dropForbidden(identity.permissions);
+  }
+
+  private dropForbidden(permissions: Permissions): void {
+    for (const each of this.subscriptions.all()) {
+      const { subject, queueGroup, sid } = each;
+      if (permissions.maySubscribe(subject, queueGroup)) {
+        if (permissions.needsDeliveryCheck(subject)) this.deliveryRights = this.rights;
+        continue;
+      }
+      this.remove(each);
+      this.fail(revokedSubscription(subject, queueGroup, sid));
+      const queue = queueGroup === '' ? '' : ` using queue ${goQuoteBytes(queueGroup)}`;
+      const what = `sub ${goQuoteBytes(subject)}${queue} (sid ${goQuoteBytes(sid)})`;
+      this.host.log.notice(`Removed ${what} for ${authUser(this.options)} - not authorized`);
+    }
+  }
+
+  // ── what others see ──────────────────────────────────────────────────────────────────────────────────────────────
 
   requestInfo(isDetailed: boolean): string {
     const { options, host } = this;

@@ -48,6 +48,8 @@ export interface Login {
   readonly certificate?: Uint8Array | null;
 }
 
+export type Decided = (identity: Identity | null) => void;
+
 /** Whoever gets an INFO. */
 export interface Greeted {
   readonly id: number;
@@ -74,8 +76,8 @@ export interface ConnectionHost {
   clientInfo(client: Greeted, connectInfo: Account | null): Uint8Array;
   /** What a client has to sign that logs in with a key; '' where nobody does. */
   makeNonce(): string;
-  /** Checks credentials; `null` refuses. */
-  authenticate(options: ConnectOptions, login: Login): Identity | null;
+  /** Checks credentials; `null` refuses. `later`: the answer takes a while, and comes to `decided`. */
+  authenticate(options: ConnectOptions, login: Login, decided: Decided): Identity | null | 'later';
   /** Whether one of several users has the name that the client gave; true for those who gave none. */
   hasUserOf(options: ConnectOptions): boolean;
   /** The identity of a client whose first operation is not CONNECT; `null` refuses. */

@@ -14,6 +14,13 @@ export interface Io {
   readonly disk: Disk;
   readonly network: Network;
   readonly host: Host;
+  readonly passwords: Passwords;
+}
+
+/** Passwords against their bcrypt hashes, which takes too long for the main thread. */
+export interface Passwords {
+  /** Tells whether the password is the one of the hash; false when too many wait already, and `done` is not called. */
+  compare(hash: string, password: string, done: (matches: boolean) => void): boolean;
 }
 
 export interface Clock {

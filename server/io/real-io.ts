@@ -6,6 +6,7 @@ import { RealClock } from './real-clock.ts';
 import { RealDisk } from './real-disk.ts';
 import { RealHost } from './real-host.ts';
 import { RealNetwork } from './real-network.ts';
+import { RealPasswords } from './real-passwords.ts';
 import { realTimers } from './real-timers.ts';
 
 const random: Random = {
@@ -21,5 +22,6 @@ export function realIo(): Io {
     disk: new RealDisk(),
     network: new RealNetwork(),
     host: new RealHost(),
+    passwords: new RealPasswords(),
   };
 }

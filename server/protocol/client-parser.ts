@@ -30,6 +30,8 @@ export interface ParserLimits {
 export interface ClientOperations {
   /** No operation but CONNECT is accepted now. Asked before each. */
   readonly awaitsConnect: boolean;
+  /** Who the client is, is being found out: what it sent further has to wait. Asked while a CONNECT is awaited. */
+  readonly isDeciding: boolean;
   /** No operation at all is wanted any more. Asked after each. */
   readonly isClosed: boolean;
   /** A publication whose line and payload are complete. */
@@ -75,8 +77,9 @@ export class ClientParser extends OperationReader {
     const { operations } = this;
     let at = start;
     while (at < end) {
-      if (operations.awaitsConnect && ((buffer[at] as number) | CASE) !== 0x63 && !operations.beginWithoutConnect()) {
-        return STOPPED;
+      if (operations.awaitsConnect) {
+        if (operations.isDeciding) return at;
+        if (((buffer[at] as number) | CASE) !== 0x63 && !operations.beginWithoutConnect()) return STOPPED;
       }
       const next = this.parseOperation(buffer, at, end);
       if (next === STOPPED || operations.isClosed) return STOPPED;

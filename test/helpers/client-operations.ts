@@ -21,6 +21,7 @@ const KEPT_BYTES_MAX = 8192;
 const readBuffer = Buffer.alloc(HEADROOM_BYTES + READ_BYTES_MAX + STALE.length);
 
 class Noting implements ClientOperations {
+  readonly isDeciding = false;
   readonly lines: string[] = [];
   readonly acceptsHeaders: boolean;
   readonly awaitsConnect = false;

@@ -2,6 +2,9 @@
 import { describe, expect, it } from 'vitest';
 import { Account } from '../../server/account/account.ts';
 import { Authenticator, type KnownAccounts } from '../../server/auth/authenticator.ts';
+import { Logins } from '../../server/auth/logins.ts';
+import type { Identity } from '../../server/connection/connection-host.ts';
+import { realIo } from '../../server/io/real-io.ts';
 import { nodeHash, serverId } from '../../server/auth/server-identity.ts';
 import { defaultOptions } from '../../server/config/draft.ts';
 import type { AuthorizationOptions, UserOptions } from '../../server/config/options.ts';
@@ -11,18 +14,27 @@ import { Sublist } from '../../server/subject/sublist.ts';
 const ACCOUNT = new Account('$G', new Sublist(1), () => 0);
 
 const ACCOUNTS: KnownAccounts = { global: ACCOUNT, system: ACCOUNT, account: () => ACCOUNT };
+const LOGINS = new Logins(realIo());
+const NEVER = (): void => expect.unreachable('no hash is compared');
 const LOGIN = { nonce: '', connectionType: 'STANDARD' };
 
 function authenticator(options: Partial<AuthorizationOptions>): Authenticator {
   return new Authenticator(
     { authorization: { ...defaultOptions().authorization, ...options }, accounts: [] },
     ACCOUNTS,
+    LOGINS,
   );
+}
+
+function identityOf(of: Authenticator, connect: Partial<ConnectOptions>): Identity | null {
+  const verdict = of.authenticate({ ...defaultConnectOptions(), ...connect }, LOGIN, NEVER);
+  if (verdict === 'later') throw new Error('no hash is compared');
+  return verdict;
 }
 
 /** The name under which a client with these credentials is known; `null` for one that is refused. */
 function nameOf(of: Authenticator, connect: Partial<ConnectOptions>): string | null {
-  const identity = of.authenticate({ ...defaultConnectOptions(), ...connect }, LOGIN);
+  const identity = identityOf(of, connect);
   if (identity === null) return null;
   return identity.account === ACCOUNT ? identity.user : `${identity.user} of another account`;
 }
@@ -96,8 +108,7 @@ describe('users', () => {
 
   it('have permissions of their own', () => {
     const of = authenticator({ users });
-    const permissionsOf = (user: string, pass: string): unknown =>
-      of.authenticate({ ...defaultConnectOptions(), user, pass }, LOGIN)?.permissions?.rules;
+    const permissionsOf = (user: string, pass: string): unknown => identityOf(of, { user, pass })?.permissions?.rules;
     expect(permissionsOf('ann', 'one')).toBeUndefined();
     expect(permissionsOf('bob', 'two')).toEqual(permissions);
   });

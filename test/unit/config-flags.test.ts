@@ -197,13 +197,6 @@ describe('what petiole does not have yet', () => {
     ];
     expect(options(...args)).toEqual(options());
   });
-
-  test('hashes of passwords', () => {
-    expect(exitOf(['-user', 'u', '-pass', '$2a$11$x']).stderr).toBe(
-      'nats-server: -pass (bcrypt): not supported by petiole yet\n',
-    );
-    expect(exitOf(['-auth', '$2b$11$x']).stderr).toBe('nats-server: -auth (bcrypt): not supported by petiole yet\n');
-  });
 });
 
 describe('flags and file', () => {

@@ -61,6 +61,7 @@ const pureBuiltins: ReadonlyMap<string, readonly string[] | 'everything'> = new 
 /** Packages of others that the product is built from, and the only rooms that know of each. */
 const packages: ReadonlyMap<string, readonly string[]> = new Map([
   ['better-sqlite3', ['jetstream/store', 'server/io']],
+  ['bcryptjs', ['server/io']],
 ]);
 
 interface Import {

@@ -42,6 +42,8 @@ export class SimulatedProcess implements EventOwner {
       disk: new DiskSession(disk, this),
       network: new NetworkInterface(network, machine, this),
       host: new SimulatedHost(name, processId, address, memoryLimitBytes),
+      // No simulation logs in with a hash.
+      passwords: { compare: () => false },
     };
   }
 

@@ -1,0 +1,61 @@
+/**
+ * Whether a secret is the one that is configured, as it is or as a bcrypt hash.
+ *
+ *     plain      compared in constant time, at once
+ *     hash       remembered ─► at once        else ─► compared in another thread, later
+ *
+ * Who logged in lately is remembered for `REMEMBERED_MS`, so that a fleet that reconnects does not wait for one hash
+ * after the other. What is remembered is a digest of hash and password, made with a key of this process: neither can be
+ * got back from it. Wrong passwords are compared anew each time.
+ *
+ * Bounds: `REMEMBERED_MAX` logins; comparisons that wait are bounded by `Io`.
+ */
+
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { Buffer } from 'node:buffer';
+import { isPasswordHash } from '../config/password.ts';
+import type { Decided, Identity } from '../connection/connection-host.ts';
+import type { Io } from '../io/io.ts';
+
+const REMEMBERED_MS = 60_000;
+const REMEMBERED_MAX = 1_024;
+const KEY_BYTES = 32;
+
+export class Logins {
+  private readonly io: Pick<Io, 'clock' | 'passwords'>;
+  private readonly key: Buffer;
+  /** Until when, by digest; in the order in which they end. */
+  private readonly remembered = new Map<string, number>();
+
+  constructor(io: Pick<Io, 'clock' | 'passwords' | 'random'>) {
+    this.io = io;
+    this.key = io.random.bytes(KEY_BYTES);
+  }
+
+  /** `identity` if the secret is right, `null` if not or if too many wait; `later` if `decided` is to hear of it. */
+  check(expected: string, given: string, identity: Identity, decided: Decided): Identity | null | 'later' {
+    if (!isPasswordHash(expected)) return sameSecret(expected, given) ? identity : null;
+    const digest = createHmac('sha256', this.key).update(expected).update(given).digest('base64');
+    if ((this.remembered.get(digest) ?? 0) > this.io.clock.monotonicMs()) return identity;
+    const isWaiting = this.io.passwords.compare(expected, given, (matches) => {
+      if (matches) this.remember(digest);
+      decided(matches ? identity : null);
+    });
+    return isWaiting ? 'later' : null;
+  }
+
+  private remember(digest: string): void {
+    this.remembered.delete(digest);
+    this.remembered.set(digest, this.io.clock.monotonicMs() + REMEMBERED_MS);
+    if (this.remembered.size > REMEMBERED_MAX) this.remembered.delete(this.remembered.keys().next().value as string);
+  }
+}
+
+/** Whether the texts are equal, in a time that tells nothing about either. */
+export function sameSecret(expected: string, given: string): boolean {
+  return timingSafeEqual(digestOf(expected), digestOf(given));
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

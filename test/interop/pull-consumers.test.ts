@@ -491,7 +491,7 @@ describeTalks('requests', [
      pull C {"batch":2,"expires":5000000000}
      pull C {"batch":2,"expires":5000000000}
      quiet
-     api CONSUMER.DELETE.S.C
+     tell CONSUMER.DELETE.S.C
      hear 2`,
   ],
   [
@@ -499,7 +499,7 @@ describeTalks('requests', [
     `consumer C
      pull C {"batch":2,"expires":5000000000}
      quiet
-     api STREAM.DELETE.S
+     tell STREAM.DELETE.S
      hear 1`,
   ],
   [

@@ -13,6 +13,7 @@
  *     ack 2 -NAK 5s                       says something else of the second; the answers to +NXT are heard
  *     info C                              notes where the consumer stands
  *     api STREAM.PURGE.S {"keep":1}       any request, and its answer
+ *     tell CONSUMER.DELETE.S.C            the same without a note, where it is chance whether the answer comes first
  *     leave 1                             whoever asked first does not listen any more
  *     wait 100                            milliseconds
  *     restart                             the server is stopped and started again
@@ -151,6 +152,9 @@ class Talker {
         break;
       case 'api':
         this.lines.push(`${first} -> ${await this.api(first, behind)}`);
+        break;
+      case 'tell':
+        await this.api(first, behind);
         break;
       case 'leave':
         this.inboxes[Number(first) - 1]?.unsubscribe();

@@ -20,10 +20,12 @@ interface Circumstances {
   /** Bytes that streams have set aside, and their number. */
   readonly reserved?: number;
   readonly streams?: readonly string[];
+  /** Whether the disk takes messages. */
+  readonly diskTakes?: boolean;
 }
 
 /** A server that has 1000 bytes of each kind. */
-function contextOf({ limits = {}, reserved = 0, streams = [] }: Circumstances): ApiContext {
+function contextOf({ limits = {}, reserved = 0, streams = [], diskTakes = true }: Circumstances): ApiContext {
   const owner = {
     limits: { ...NO_ACCOUNT_LIMITS, ...limits },
     streams: new Map(streams.map((name) => [name, {}])),
@@ -32,6 +34,7 @@ function contextOf({ limits = {}, reserved = 0, streams = [] }: Circumstances): 
   const jetstream = {
     fileUse: { bytes: 0, bytesMax: 1000 },
     memoryUse: { bytes: 0, bytesMax: 1000 },
+    storage: { log: { acceptsMessages: diskTakes }, files: { writeError: null } },
     options: { limits: { maxAckPending: 50, maxRequestBatch: 0, duplicateWindowMs: 0, defaultMaxConsumers: 7 } },
   };
   return { jetstream, owner } as unknown as ApiContext;
@@ -62,6 +65,8 @@ describe('an account', () => {
       { storage: 'memory', maxBytes: 11 },
       'memoryResourcesExceeded',
     ],
+    ['anything on a disk that takes nothing', { diskTakes: false }, {}, 'storageResourcesExceeded'],
+    ['memory while the disk takes nothing', { diskTakes: false }, { storage: 'memory' }, null],
     ['files when memory is short', { limits: { memoryBytes: 10 } }, { maxBytes: 11 }, null],
     ['more consumers than it has', { limits: { consumers: 3 } }, { maxConsumers: 4 }, 'maximumConsumersLimit'],
     ['as many consumers as it has', { limits: { consumers: 3 } }, { maxConsumers: 3 }, null],

@@ -11,13 +11,21 @@ import { announcement } from './announcement.ts';
 import type { Account } from './account/account.ts';
 import { Accounts } from './account/accounts.ts';
 import { Authenticator } from './auth/authenticator.ts';
+import { Logins } from './auth/logins.ts';
 import { nodeHash, serverId } from './auth/server-identity.ts';
 import type { ServerOptions } from './config/options.ts';
 import { ClientConnection } from './connection/client-connection.ts';
 import { ClientListener } from './connection/client-listener.ts';
 import { ClosedConnections } from './connection/closed-connections.ts';
 import type { Connection } from './connection/connection.ts';
-import type { ConnectionHost, ConnectionLimits, Greeted, Identity, Login } from './connection/connection-host.ts';
+import type {
+  ConnectionHost,
+  ConnectionLimits,
+  Decided,
+  Greeted,
+  Identity,
+  Login,
+} from './connection/connection-host.ts';
 import { limitsOf } from './connection/connection-limits.ts';
 import { DeadlineWheel } from './connection/deadline-wheel.ts';
 import { FirstLines } from './connection/first-lines.ts';
@@ -91,6 +99,7 @@ export class Server implements ConnectionHost, MonitorSource {
   private readonly jetstreamRoom: JetStreamRoom | null;
   private readonly configuredAccounts: Accounts;
   private authenticator: Authenticator;
+  private readonly logins: Logins;
   info: ServerInfo;
   /** Set where the server is all that its process is for. */
   process: ProcessFiles | null = null;
@@ -122,7 +131,8 @@ export class Server implements ConnectionHost, MonitorSource {
     this.globalAccount = accounts.global;
     this.systemAccount = accounts.system;
     this.accounts = accounts.byName;
-    this.authenticator = new Authenticator(options, accounts);
+    this.logins = new Logins(io);
+    this.authenticator = new Authenticator(options, accounts, this.logins);
     this.info = announcement(this, options);
     this.leafNodes = new LeafNodes(this, this.leafSite(), options.leafnodes);
     assert(rooms.jetstream !== null || !options.jetstream.isEnabled, 'the rooms for these options are loaded');
@@ -267,7 +277,7 @@ export class Server implements ConnectionHost, MonitorSource {
 
   reauthorize(): void {
     this.configuredAccounts.reconfigure(this.options);
-    this.authenticator = new Authenticator(this.options, this.configuredAccounts);
+    this.authenticator = new Authenticator(this.options, this.configuredAccounts, this.logins);
     delete this.info.auth_required;
     if (this.authRequired) this.info.auth_required = true;
     for (const client of this.clients.values()) client.reconsider();
@@ -309,8 +319,8 @@ export class Server implements ConnectionHost, MonitorSource {
     return this.authenticator.asksForSignatures ? this.io.random.bytes(NONCE_BYTES).toString('base64url') : '';
   }
 
-  authenticate(options: ConnectOptions, login: Login): Identity | null {
-    return this.authenticator.authenticate(options, login);
+  authenticate(options: ConnectOptions, login: Login, decided: Decided): Identity | null | 'later' {
+    return this.authenticator.authenticate(options, login, decided);
   }
 
   hasUserOf(options: ConnectOptions): boolean {

@@ -44,6 +44,10 @@ export class BatchBuffers {
     return this.spare.pop() ?? Buffer.allocUnsafeSlow(BYTES_FIRST);
   }
 
+  clear(): void {
+    this.spare.length = 0;
+  }
+
   give(buffer: Buffer): void {
     if (this.spare.length < BUFFERS_KEPT) this.spare.push(buffer);
   }

@@ -31,6 +31,10 @@ export class BlockCache {
   private newest: Window | null = null;
   private oldest: Window | null = null;
   bytes = 0;
+  /** Bytes of all windows there ever were. */
+  bytesAdded = 0;
+  /** Called when a window was added. */
+  onAdded: () => void = () => undefined;
   private readonly bytesMax: number;
   private readonly tails: TailBuffers;
 
@@ -45,6 +49,8 @@ export class BlockCache {
     window.siblings.push(window);
     this.link(window);
     this.bytes += window.buffer.length;
+    this.bytesAdded += window.buffer.length;
+    this.onAdded();
     while (this.bytes > this.bytesMax && this.oldest !== null && this.oldest !== window) {
       const { oldest } = this;
       this.drop(oldest);
@@ -64,6 +70,11 @@ export class BlockCache {
     this.bytes -= window.buffer.length;
     const index = window.siblings.indexOf(window);
     if (index >= 0) window.siblings.splice(index, 1);
+  }
+
+  /** Drops every window. Whoever refers to one still keeps its buffer. */
+  clear(): void {
+    while (this.oldest !== null) this.drop(this.oldest);
   }
 
   private link(window: Window): void {

@@ -137,6 +137,7 @@ export class BlockFiles {
 
   /** The block is not used any more; a checkpoint may name it. */
   retire(block: MessageBlock): void {
+    this.files.discards++;
     block.bytes.drop();
     this.files.indexes.drop(block);
     this.unsaved.delete(block);
@@ -174,6 +175,7 @@ export class BlockFiles {
   }
 
   removeDirectory(done: () => void): void {
+    this.files.discards++;
     this.unsaved.clear();
     this.files.disk.removeDirectory(this.directory, (error) => {
       this.files.noteError(error?.code === 'ENOENT' ? null : error);

@@ -167,6 +167,11 @@ export class CommitLog {
     return this.nextLsn;
   }
 
+  /** Keeps no buffers for batches to come. */
+  dropSpareBuffers(): void {
+    this.buffers.clear();
+  }
+
   /** What was appended so far and what is appended from now on become durable in different batches. */
   fence(): void {
     this.sealOpen();

@@ -38,6 +38,15 @@ export class IndexCache {
     this.bytes -= bytes;
   }
 
+  /** Drops all indexes that are not needed at present. */
+  clear(): void {
+    for (const block of this.kept.keys()) {
+      if (block.hiddenMessages > 0) continue;
+      this.drop(block);
+      block.index = null;
+    }
+  }
+
   private shrink(spared: MessageBlock): void {
     for (const [block, bytes] of this.kept) {
       if (this.bytes <= this.bytesMax) return;

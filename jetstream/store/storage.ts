@@ -27,9 +27,11 @@ import { CommitLog, FRAME_BYTES_MAX, type LogParticipant, type SyncMode } from '
 import { Coverage } from './coverage.ts';
 import type { FileStore } from './file-store.ts';
 import { FRAME_HEADER_BYTES, FrameKind } from './frame.ts';
+import { IdleMemory } from './idle-memory.ts';
 import type { LoggedAsset } from './logged-asset.ts';
 import { type FrameVisitor, makeTailDurable, openSegments, readFrames, type ReadLog } from './log-reader.ts';
 import { RecordFinder } from './record-finder.ts';
+import type { RecoveryReport } from './recovery-report.ts';
 import { skipReflected } from './reflected-frames.ts';
 import { SegmentPool } from './segment-pool.ts';
 import { StoreFiles } from './store-files.ts';
@@ -42,15 +44,6 @@ const CATALOG_ASSET = 0;
 const CHANGE_BYTES_MAX: number = FRAME_BYTES_MAX - FRAME_HEADER_BYTES;
 
 export type { AssetHost } from './asset-host.ts';
-
-export interface RecoveryReport {
-  assets: number;
-  frames: number;
-  /** Bytes of the log that were durable once and can't be read. */
-  damagedBytes: number;
-  /** Files that could not be explained, by their new names. */
-  readonly movedAside: string[];
-}
 
 export class Storage implements LogParticipant {
   joinedLsn = -1;
@@ -72,6 +65,7 @@ export class Storage implements LogParticipant {
   private readonly found: ReadLog;
   private commitLog: CommitLog | null = null;
   private rounds: CheckpointRounds | null = null;
+  private idleMemory: IdleMemory | null = null;
   private readonly assets = new Map<number, LoggedAsset>();
   /** Changes that are not in the log yet, and those that are and not durable. */
   private unlogged: Change[] = [];
@@ -163,7 +157,7 @@ export class Storage implements LogParticipant {
   private refuseWithoutCatalog(): void {
     const first = this.found.used[0];
     if (first === undefined || first.header.baseLsn === 0) return;
-    for (const segment of [...this.found.used, ...this.found.unused]) segment.close((e) => this.files.noteError(e));
+    this.closeSegments();
     this.catalog.close();
     this.claim.release();
     const way = 'restore it from a backup, or move the directory away to begin empty';
@@ -241,16 +235,18 @@ export class Storage implements LogParticipant {
     let lsn = Math.max(found.nextLsn, this.coverage.newestLsn);
     // A checkpoint may reflect what the log has lost.
     for (const { coverage } of this.assets.values()) lsn = Math.max(lsn, coverage.newestLsn);
-    this.commitLog = new CommitLog(io, segments, lsn, syncMode, files);
-    const { commitLog } = this;
+    const commitLog = (this.commitLog = new CommitLog(io, segments, lsn, syncMode, files));
     files.isRecovering = false;
     files.onWritten = () => commitLog.reviewIntake();
     files.onWriteFailed = () => io.timers.afterTurn(() => this.makeRoom());
-    const finder = new RecordFinder(io, commitLog);
-    files.findRecords = finder.find;
+    files.findRecords = new RecordFinder(io, commitLog).find;
     catalog.reserveBelow(this.catalogFiles.numbersBelow());
     this.rounds = new CheckpointRounds(this, io, this.catalogFiles, this.assets);
-    commitLog.onDurable = () => this.rounds?.consider();
+    this.idleMemory = new IdleMemory(io, files, commitLog);
+    commitLog.onDurable = () => {
+      this.idleMemory?.noteUse();
+      this.rounds?.consider();
+    };
     commitLog.onStuck = () => {
       this.rounds?.consider();
       this.makeRoom();
@@ -336,6 +332,7 @@ export class Storage implements LogParticipant {
     const { commitLog: log, rounds } = this;
     this.isClosed = true;
     this.files.isClosing = true;
+    this.idleMemory?.stop();
     if (log === null || rounds === null) {
       this.closeFound(done);
       return;
@@ -370,9 +367,12 @@ export class Storage implements LogParticipant {
 
   /** Recovery did not come to its end. */
   private closeFound(done: () => void): void {
-    const segments = [...this.found.used, ...this.found.unused];
-    for (const segment of segments) segment.close((error) => this.files.noteError(error));
+    this.closeSegments();
     this.files.close(() => this.leave(done));
+  }
+
+  private closeSegments(): void {
+    for (const segment of [...this.found.used, ...this.found.unused]) segment.close((e) => this.files.noteError(e));
   }
 
   private leave(done: () => void): void {

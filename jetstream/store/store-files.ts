@@ -56,6 +56,8 @@ export class StoreFiles {
   bytesWritten = 0;
   /** Bytes of header blocks and payloads that streams were given. */
   bytesGiven = 0;
+  /** Blocks that were given up, with the memory for what was in them. */
+  discards = 0;
   /** The last error that did no harm, or whose harm was mended. */
   lastError: IoError | null = null;
   /** At start, where everything may block: blocks are written at once. */

@@ -19,6 +19,8 @@ export interface StoreSizes extends SegmentSizes {
   readonly compactRestMs: number;
   /** So much of the log is read again at the start after an orderly end, at most. */
   readonly rereadBytesMax: number;
+  /** After so long without use what is in memory for later goes; Infinity: never. */
+  readonly idleMs: number;
 }
 
 const KIB = 1024;
@@ -35,4 +37,5 @@ export const STORE_SIZES: StoreSizes = {
   indexBytesMax: 8 * MIB,
   compactRestMs: 1000,
   rereadBytesMax: 8 * MIB,
+  idleMs: 5000,
 };

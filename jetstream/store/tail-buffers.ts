@@ -41,6 +41,11 @@ export class TailBuffers {
     return this.spare.pop() ?? Buffer.allocUnsafeSlow(this.fullBytes);
   }
 
+  /** Keeps none for later. */
+  clear(): void {
+    this.spare.length = 0;
+  }
+
   /** Nobody refers to the buffer any more, also not further up in this call. */
   give(buffer: Buffer): void {
     if (buffer.length === this.fullBytes && this.spare.length < SPARE_MAX) this.spare.push(buffer);

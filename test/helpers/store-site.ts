@@ -31,6 +31,7 @@ export const SMALL_SIZES: StoreSizes = {
   indexBytesMax: 2048,
   compactRestMs: 3,
   rereadBytesMax: 8 * 1024,
+  idleMs: Infinity,
 };
 
 export const NO_LIMITS: StoreLimits = { maxMessages: 0, maxBytes: 0, maxMessagesPerSubject: 0 };
@@ -117,6 +118,8 @@ export interface SiteOptions {
   readonly syncMode?: SyncMode;
   /** Wraps what a process gets, to look at what it does with it. */
   readonly wrap?: (io: Io) => Io;
+  /** The store gives memory back while it is not used. */
+  readonly rests?: boolean;
 }
 
 export class StoreSite {
@@ -129,10 +132,14 @@ export class StoreSite {
   private readonly syncMode: SyncMode;
   private readonly wrap: (io: Io) => Io;
 
-  constructor(seed: number, { sizes = STORE_SIZES, syncMode = 'always', wrap = (io) => io }: SiteOptions = {}) {
+  constructor(
+    seed: number,
+    { sizes = STORE_SIZES, syncMode = 'always', wrap = (io) => io, rests = false }: SiteOptions = {},
+  ) {
     this.world = new SimulatedWorld(seed);
     this.machine = this.world.machine('site');
-    this.sizes = sizes;
+    // Whoever waits until nothing is on its way would wait until everything is out of memory again.
+    this.sizes = rests ? sizes : { ...sizes, idleMs: Infinity };
     this.syncMode = syncMode;
     this.wrap = wrap;
     this.process = this.machine.start();

@@ -77,7 +77,7 @@ function isOwnService({ sink, subject }: Subscription): boolean {
 }
 
 /** The subject that stands for what both patterns match; `null` if that is nothing. */
-function overlap(one: string, other: string): string | null {
+export function overlap(one: string, other: string): string | null {
   const a = one.split('.');
   const b = other.split('.');
   const both: string[] = [];

@@ -111,6 +111,14 @@ const AUTHORIZATION_FLAGS: readonly Flag[] = [
   text('auth', '<token>', 'Token that clients must show', (draft, value) => (draft.authorization.token = value)),
 ];
 
+const TLS_FLAGS: readonly Flag[] = [
+  boolean('tls', 'Encrypt connections of clients', null),
+  text('tlscert', '<file>', 'Certificate of the server', null),
+  text('tlskey', '<file>', 'Its private key', null),
+  boolean('tlsverify', 'Ask clients for a certificate', null),
+  text('tlscacert', '<file>', 'Authorities that clients are checked against', null),
+];
+
 const COMMON_FLAGS: readonly Flag[] = [
   boolean('h help', 'Show this', null),
   boolean('v version', 'Show the version', null),
@@ -122,6 +130,7 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
   { title: 'Logging Options', flags: LOGGING_FLAGS },
   { title: 'JetStream Options', flags: JETSTREAM_FLAGS },
   { title: 'Authorization Options', flags: AUTHORIZATION_FLAGS },
+  { title: 'TLS Options', flags: TLS_FLAGS },
   { title: 'Common Options', flags: COMMON_FLAGS },
 ];
 
@@ -135,11 +144,6 @@ const ABSENT_FLAGS: readonly Flag[] = [
   absent('string', 'cluster_advertise'),
   absent('boolean', 'no_advertise'),
   absent('integer', 'connect_retries'),
-  absent('boolean', 'tls'),
-  absent('string', 'tlscert'),
-  absent('string', 'tlskey'),
-  absent('boolean', 'tlsverify'),
-  absent('string', 'tlscacert'),
   absent('boolean', 'help_tls'),
 ];
 

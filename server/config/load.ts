@@ -21,6 +21,7 @@ import { Reading } from './reading.ts';
 import { TOP_KEYS } from './schema.ts';
 import { readSignal, type SignalRequest } from './signal-request.ts';
 import type { ConfigSources } from './sources.ts';
+import { applyTlsFlags } from './tls-flags.ts';
 import { ConfigError } from './tree.ts';
 import { usageText } from './usage.ts';
 import { systemAccountFault, validateOptions } from './validate.ts';
@@ -130,6 +131,7 @@ function optionsOf(
     warnings = reading.text;
     commandLine.applyTo(draft);
   }
+  applyTlsFlags(commandLine, draft, sources);
   const options = completeOptions(draft);
   const fault = validateOptions(options);
   if (fault !== null) throw new ConfigError(fault);

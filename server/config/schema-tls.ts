@@ -9,49 +9,16 @@ import { goQuote } from '../protocol/go-quote.ts';
 import { goValue } from './go-text.ts';
 import { absent, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
-import type { TlsCertificate, TlsDraft } from './transport-options.ts';
 import type { Reading } from './reading.ts';
 import { safeNumber } from './reading.ts';
-import type { ConfigSources } from './sources.ts';
-import { readAuthorities, readCertificate } from './tls-material.ts';
-import { DEFAULT_CIPHERS, DEFAULT_CURVES, findCipher, findCurve, withTls13 } from './tls-names.ts';
+import { EMPTY_BLOCK, finishBlock, type TlsBlock } from './tls-block.ts';
+import { findCipher, findCurve, withTls13 } from './tls-names.ts';
 import { ConfigError, goType, isMap } from './tree.ts';
 import type { ConfigNode, Place } from './tree.ts';
 
 const FALLBACK_DELAY_MS = 50;
 const PINNED = /^[a-f0-9]{64}$/;
 const PINNED_FORM = 'hex-encoded sha256 of DER encoded SubjectPublicKeyInfo';
-
-/** A block while it is read: the files that it names, before they are. */
-interface TlsBlock extends TlsDraft {
-  certFile: string;
-  keyFile: string;
-  caFile: string;
-  pairs: readonly { readonly certFile: string; readonly keyFile: string }[];
-  allowsInsecureCiphers: boolean;
-  insecureCiphers: string[];
-}
-
-const EMPTY_BLOCK: Readonly<TlsBlock> = {
-  certificates: [],
-  authorities: null,
-  verifiesClients: false,
-  mapsUsers: false,
-  minVersion: 'TLSv1.2',
-  ciphers: DEFAULT_CIPHERS,
-  curves: DEFAULT_CURVES,
-  pinnedKeys: [],
-  timeoutMs: 0,
-  connectionRateLimit: 0,
-  isHandshakeFirst: false,
-  fallbackDelayMs: 0,
-  certFile: '',
-  keyFile: '',
-  caFile: '',
-  pairs: [],
-  allowsInsecureCiphers: false,
-  insecureCiphers: [],
-};
 
 const block = new Keys<TlsBlock>((options) => options.tls ?? EMPTY_BLOCK);
 const part = new Keys<TlsBlock>(null);
@@ -263,29 +230,11 @@ function readTls(draft: Draft, node: ConfigNode, reading: Reading): void {
     const read: TlsBlock = { ...EMPTY_BLOCK, insecureCiphers: [] };
     const unknown = (name: string): string => `error parsing tls config, unknown field ${goQuote(name)}`;
     readEntries(TLS_BLOCK_KEYS, map, read, reading, unknown);
-    draft.tls = finish(read, node, reading.sources);
+    draft.tls = finishBlock(read, reading.sources);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     reading.error(error instanceof TlsFault ? error.place : node.place, error.message);
   }
-}
-
-function finish(read: TlsBlock, node: ConfigNode, sources: ConfigSources): TlsDraft {
-  const { certFile, keyFile, caFile, pairs, allowsInsecureCiphers, insecureCiphers, ...tls } = read;
-  if (pairs.length > 0 && certFile !== '') {
-    fault(`error parsing tls config, cannot combine 'cert_file' option with 'certs' option`, node);
-  }
-  if (insecureCiphers.length > 0 && !allowsInsecureCiphers) {
-    const list = insecureCiphers.join(', ');
-    fault(`insecure cipher suites configured without 'allow_insecure_cipher_suites' option set: ${list}`, node);
-  }
-  if (certFile !== '' && keyFile === '') fault(`missing 'key_file' in TLS configuration`, node);
-  if (certFile === '' && keyFile !== '') fault(`missing 'cert_file' in TLS configuration`, node);
-  const certificates: TlsCertificate[] = pairs.map((pair, index) =>
-    readCertificate(pair.certFile, pair.keyFile, ` ${index + 1}/${pairs.length}`, sources),
-  );
-  if (certFile !== '') certificates.push(readCertificate(certFile, keyFile, '', sources));
-  return { ...tls, certificates, authorities: caFile === '' ? null : readAuthorities(caFile, sources) };
 }
 
 /** The entries of a list that must have some. */

@@ -4,7 +4,7 @@
  * can go.
  */
 
-import type { Clock } from '../io/io.ts';
+import type { Clock, TlsPeer } from '../io/io.ts';
 import type { ClosedReason } from '../protocol/errors.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { Connection } from './connection.ts';
@@ -33,6 +33,8 @@ export interface ConnectionFacts {
   readonly name: string;
   readonly lang: string;
   readonly version: string;
+  /** null: not encrypted. */
+  readonly tls: Pick<TlsPeer, 'version' | 'cipher'> | null;
   /** Who it says it is, and '' if it says nothing; a token is not shown. */
   readonly user: string;
   readonly account: string;
@@ -59,6 +61,7 @@ export function baseFacts(connection: Connection, clock: Clock): Omit<Connection
     name: '',
     lang: '',
     version: '',
+    tls: connection.socket.tls ?? null,
     user: '',
   };
 }

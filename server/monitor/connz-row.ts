@@ -74,6 +74,8 @@ function trafficMembers(facts: ConnectionFacts): object {
     name: facts.name || undefined,
     lang: facts.lang || undefined,
     version: facts.version || undefined,
+    tls_version: facts.tls?.version,
+    tls_cipher_suite: facts.tls?.cipher,
   };
 }
 

@@ -24,7 +24,6 @@ const FEATURE_FLAGS = {
   js_snapshot_sources: false,
 };
 /** nats-server's default, shown also where there is no TLS. */
-const TLS_TIMEOUT_SECONDS = 2;
 
 export function varz(_query: Query, context: MonitorContext): HttpResponse {
   context.requests.count('/varz');
@@ -55,11 +54,13 @@ function identity(source: MonitorSource): object {
     port: info.port,
     // Also where clients without credentials become some user, which an INFO does not announce.
     auth_required: source.authRequired || undefined,
+    tls_required: info.tls_required,
+    tls_verify: info.tls_verify,
   };
 }
 
 function configuredLimits(options: ServerOptions): object {
-  const { monitorPort, monitorBasePath } = options;
+  const { monitorPort, httpsPort, monitorBasePath } = options;
   return {
     max_connections: options.maxConnections,
     max_subscriptions: options.maxSubscriptions || undefined,
@@ -69,7 +70,7 @@ function configuredLimits(options: ServerOptions): object {
     // As configured: any free port is -1.
     http_port: monitorPort === null ? 0 : monitorPort || -1,
     http_base_path: monitorBasePath === '/' ? '' : monitorBasePath,
-    https_port: 0,
+    https_port: httpsPort === null ? 0 : httpsPort || -1,
     auth_timeout: options.authorization.timeoutMs / 1000,
     max_control_line: options.maxControlLineBytes,
     max_payload: options.maxPayloadBytes,
@@ -88,7 +89,8 @@ function parts(source: MonitorSource): object {
     mqtt: {},
     websocket: {},
     jetstream: jetStreamView === null ? {} : jetStreamView.varz(),
-    tls_timeout: TLS_TIMEOUT_SECONDS,
+    // Without TLS, the default.
+    tls_timeout: (options.tls?.timeoutMs ?? 2_000) / 1000,
     write_deadline: durationNs(writeDeadlineMs),
     write_timeout: writeTimeoutPolicy === 'default' ? undefined : writeTimeoutPolicy,
   };

@@ -3,7 +3,7 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, expect, test } from 'vitest';
 import { TestAuthority } from '../helpers/certificates.ts';
-import { describeTargets, serve } from '../helpers/describe-targets.ts';
+import { describeTargets, page, serve } from '../helpers/describe-targets.ts';
 import type { RunningServer } from '../helpers/targets.ts';
 import { temporaryDirectory } from '../helpers/temporary-directory.ts';
 import { dialTls, type TlsClient } from '../helpers/tls-client.ts';
@@ -163,6 +163,14 @@ describeTargets('a server with TLS', (target) => {
     );
     client.destroy();
     expect(server.log.match(/TLS handshake complete/g)).toHaveLength(2);
+  });
+
+  test('shows in monitoring what is encrypted, and how', async () => {
+    const server = await serve(target, `http: "127.0.0.1:-1"\n${tlsBlock('verify: true, timeout: 3')}`);
+    await talk(await dialTls(server.address(), { authority, certificate: joe }));
+    expect((await page(server, '/varz')).body).toMatchObject({ tls_required: true, tls_verify: true, tls_timeout: 3 });
+    const connection = { tls_version: '1.3', tls_cipher_suite: 'TLS_AES_128_GCM_SHA256' };
+    expect((await page(server, '/connz')).body).toMatchObject({ connections: [connection] });
   });
 
   test('serves monitoring over TLS', async () => {

@@ -155,10 +155,6 @@ describe('instead of starting', () => {
 
 describe('what petiole does not have yet', () => {
   test.each([
-    '-tls',
-    '-tls=true',
-    '-tlscert x',
-    '-tlsverify',
     '-help_tls',
     '-cluster nats://h:1',
     '-cluster_listen nats://h:1',

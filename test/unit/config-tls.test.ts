@@ -12,7 +12,7 @@ const one = authority.issueServer('one');
 const two = authority.issueServer('two');
 const PAIR = `cert_file: "${one.certFile}", key_file: "${one.keyFile}"`;
 
-function outcomeOf(config: string): ReturnType<typeof interpretCommandLine> {
+function outcomeOf(config: string, flags: readonly string[] = []): ReturnType<typeof interpretCommandLine> {
   const readFile = (path: string): Uint8Array | Error => {
     if (path === 'a.conf') return Buffer.from(config);
     try {
@@ -21,7 +21,7 @@ function outcomeOf(config: string): ReturnType<typeof interpretCommandLine> {
       return error as Error;
     }
   };
-  return interpretCommandLine(['-c', 'a.conf'], { readFile, environment: {} });
+  return interpretCommandLine(['-c', 'a.conf', ...flags], { readFile, environment: {} });
 }
 
 function tlsOf(block: string): TlsOptions {
@@ -106,6 +106,25 @@ describe('tls', () => {
   ])('%s', (block, complaint) => {
     const outcome = outcomeOf(`tls { ${block} }`);
     expect(outcome.kind === 'exit' ? outcome.stderr : outcome).toContain(`: ${complaint}\n`);
+  });
+
+  test.each<[string[], string]>([
+    [['-tls'], 'TLS Server certificate must be present and valid'],
+    [['-tlsverify', '-tlscert', 'x'], 'TLS Server private key must be present and valid'],
+    [
+      ['-tlscert', '/none', '-tlskey', 'y'],
+      'error parsing X509 certificate/key pair: open /none: no such file or directory',
+    ],
+  ])('flags %j', (flags, complaint) => {
+    expect(outcomeOf('', flags)).toMatchObject({ code: 1, stderr: `nats-server: ${complaint}\n` });
+  });
+
+  test('flags win over the file, and can turn it off', () => {
+    const files = ['-tlscert', two.certFile, '-tlskey', two.keyFile];
+    const config = `tls { ${PAIR} }`;
+    const ours = { certificates: [{ certificate: two.certificate, key: two.key }], verifiesClients: true };
+    expect(outcomeOf(config, [...files, '-tlsverify'])).toMatchObject({ options: { tls: ours } });
+    expect(outcomeOf(config, [...files, '-tls=false'])).toMatchObject({ options: { tls: null } });
   });
 
   test('https needs it, and no http beside it', () => {

@@ -25,6 +25,7 @@ function facts(id: number): ConnectionFacts {
     traffic: new Traffic(),
     stalls: 0,
     subscriptions: 0,
+    tls: null,
     name: '',
     lang: '',
     version: '',

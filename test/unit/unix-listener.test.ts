@@ -3,12 +3,12 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type RunningServer, startServer } from '../../server/index.ts';
+import { startServer } from '../../server/index.ts';
 import { TestAuthority } from '../helpers/certificates.ts';
 import { temporaryDirectory } from '../helpers/temporary-directory.ts';
 import { until } from '../helpers/until.ts';
 
-async function start(config: string): Promise<RunningServer> {
+async function start(config: string): Promise<Awaited<ReturnType<typeof startServer>>> {
   const server = await startServer({ config });
   onTestFinished(() => server.close());
   return server;

@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeTargets, serve } from '../helpers/describe-targets.ts';
+import { clientOf, describeTargets, serve } from '../helpers/describe-targets.ts';
 import { type Target } from '../helpers/targets.ts';
 import { until } from '../helpers/until.ts';
+import { dial } from '../helpers/wire-client.ts';
 
 function signal(target: Target, what: string): { status: number | null; stderr: string } {
   const [program = '', ...first] = target.command;
@@ -26,6 +27,23 @@ describeTargets('--signal', (target) => {
     await until(() => server.exited, 'the end');
     expect(server.exitCode).toBe(0);
     expect(server.log).toContain('Entering lame duck mode, stop accepting new clients');
+  });
+
+  test('ldm tells clients, gives them a while, closes them and ends', async () => {
+    const server = await serve(target, 'lame_duck_duration: "30s", lame_duck_grace_period: "400ms"');
+    const client = await clientOf(server, { protocol: 1 });
+    await client.line();
+    expect(signal(target, `ldm=${server.pid}`)).toEqual({ status: 0, stderr: '' });
+    expect(await client.line()).toMatch(/^INFO .*"ldm":true/);
+    // A second signal ends nothing that is going on.
+    server.signal('SIGTERM');
+    client.send('SUB a 1\r\nPUB a 0\r\n\r\n');
+    await client.expect('MSG a 1 0\r\n\r\n');
+    await expect(dial(server.address())).rejects.toThrow('ECONNREFUSED');
+    await client.closed();
+    await until(() => server.exited, 'the end', 10_000);
+    expect(server.exitCode).toBe(0);
+    expect(server.log).toMatch(/Entering lame duck mode.*Trapped "terminated" signal.*Closing existing clients/s);
   });
 
   test.each(['quit', 'term'])('%s ends it in good order', async (command) => {

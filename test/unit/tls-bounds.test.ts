@@ -62,4 +62,5 @@ test('bytes that are no handshake end one connection each, and nothing else', as
   await until(() => strangers.every(({ isClosed }) => isClosed()), 'all of them to be closed', 10_000);
   early.send('SUB a 1\r\nPUB a 2\r\nhi\r\n');
   await early.sees('MSG a 1 2\r\nhi\r\n');
+  expect(early.isClosed).toBe(false);
 });

@@ -62,6 +62,9 @@ export class ConsumerLog implements LoggedAsset {
   private isAbandoned = false;
   /** A checkpoint that waits until what it reflects is durable. */
   private checkpointing: { readonly lsn: number; readonly write: () => void; readonly done: Done } | null = null;
+  /** A checkpoint is under way; others wait for it. */
+  private isCaptured = false;
+  private readonly whenFree: (() => void)[] = [];
   private turnDone: (() => void)[] = [];
 
   constructor(storage: Storage, number: number, state: ConsumerState) {
@@ -228,6 +231,10 @@ export class ConsumerLog implements LoggedAsset {
   }
 
   checkpoint(done: Done): void {
+    if (this.isCaptured) {
+      this.whenFree.push(() => this.checkpoint(done));
+      return;
+    }
     // Operations of this turn that are not in the log yet are in the state: they go to the log first.
     this.append();
     const { log } = this.storage;
@@ -237,10 +244,13 @@ export class ConsumerLog implements LoggedAsset {
     }
     const { state } = this;
     const captured = captureState(state);
+    this.isCaptured = true;
     const finish: Done = (error) => {
       state.pending.release();
       state.exhausted.release();
+      this.isCaptured = false;
       done(error);
+      this.whenFree.shift()?.();
     };
     // The state may be written only once what it reflects is durable.
     const lsn = Math.max(this.lastLsn, log.durableLsn);

@@ -10,6 +10,8 @@ import { strict as assert } from 'node:assert';
 import { PendingSnapshot } from './pending-snapshot.ts';
 
 const CAPACITY_MIN = 16;
+/** A table that is empty gives its memory back if it has room for more than this. */
+const CAPACITY_KEPT = 8192;
 const NO_ROW = -1;
 const QUEUED = 1;
 const HELD = 2;
@@ -79,6 +81,7 @@ export class PendingTable {
     this.nexts[row] = this.free;
     this.free = row;
     this.size--;
+    if (this.size === 0 && this.capacity > CAPACITY_KEPT) this.beginAnew();
   }
 
   /** Takes out all with this sequence or a lower one. */
@@ -214,6 +217,21 @@ export class PendingTable {
       hole = i;
     }
     slots[hole] = 0;
+  }
+
+  /** The table is empty. */
+  private beginAnew(): void {
+    this.capacity = CAPACITY_MIN;
+    this.slots = new Uint32Array(CAPACITY_MIN * 2);
+    this.streamSequences = new Float64Array(CAPACITY_MIN);
+    this.consumerSequences = new Float64Array(CAPACITY_MIN);
+    this.deadlines = new Float64Array(CAPACITY_MIN);
+    this.deliveries = new Uint32Array(CAPACITY_MIN);
+    this.flags = new Uint8Array(CAPACITY_MIN);
+    this.nexts = new Int32Array(CAPACITY_MIN);
+    this.previous = new Int32Array(CAPACITY_MIN);
+    this.free = NO_ROW;
+    this.used = 0;
   }
 
   private grow(): void {

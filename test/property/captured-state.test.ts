@@ -50,6 +50,23 @@ it('a table of pending messages', () => {
   );
 });
 
+it('a large table of pending messages that is emptied and filled again meanwhile', () => {
+  const table = new PendingTable();
+  const rows = 30_000;
+  for (let i = 0; i < rows; i++) table.add(i, i, i, 1);
+  const expected = capturedBytes({ bytes: rows * 22, pieces: () => table.capture().pieces() });
+  table.release();
+  let calls = 0;
+  const bytes = written(table.capture().pieces(), () => {
+    if (calls++ > 0) return;
+    table.removeUpTo(rows);
+    for (let i = 0; i < 100; i++) table.add(rows + i, i, i, 1);
+  });
+  table.release();
+  expect(bytes.equals(expected)).toBe(true);
+  expect([table.size, table.sequence(table.firstRow), table.row(rows + 99) >= 0]).toEqual([100, rows, true]);
+});
+
 it('a duplicate window of which ids are forgotten meanwhile', () => {
   const window = new DedupWindow();
   for (let i = 1; i <= 40_000; i++) window.add(`id-${i}`, i, i);

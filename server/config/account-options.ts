@@ -60,6 +60,8 @@ export interface ImportOptions {
   readonly subject: string;
   /** The subject in this account, in which `$1` or `*` stand for the wildcards of the other one. */
   readonly to: string;
+  /** What the subjects of a stream begin with in this account, as `to` says too; '' for nothing. */
+  readonly prefix: string;
   /** Tells the service who asks. */
   readonly isShared: boolean;
 }

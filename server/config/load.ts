@@ -20,6 +20,7 @@ import { parseConfigFile } from './parser.ts';
 import { Reading } from './reading.ts';
 import { TOP_KEYS } from './schema.ts';
 import { readSignal, type SignalRequest } from './signal-request.ts';
+import { duplicateOf } from './schema-users.ts';
 import type { ConfigSources } from './sources.ts';
 import { applyTlsFlags } from './tls-flags.ts';
 import { ConfigError } from './tree.ts';
@@ -149,5 +150,20 @@ function readConfigFile(path: string, sources: ConfigSources, draft: Draft): Rea
   const fault = systemAccountFault(draft);
   const name = [...map].find(([key]) => /^system(_account)?$/i.test(key))?.[1];
   if (fault !== null && name !== undefined) reading.error(name.place, fault);
+  const accounts = [...map].find(([key]) => key.toLowerCase() === 'accounts')?.[1];
+  const conflict = accountsConflict(draft);
+  if (conflict !== null && accounts !== undefined) reading.error(accounts.place, conflict);
   return reading;
+}
+
+/** What `authorization` and the users of accounts can't have beside each other. */
+function accountsConflict({ authorization, accounts }: Draft): string | null {
+  const users = accounts.flatMap((account) => account.users);
+  if (users.length === 0) return null;
+  if (authorization.username !== '') return 'Can not have a single user/pass and accounts';
+  if (authorization.token !== '') return 'Can not have a token and accounts';
+  const clash = users.find(({ username, nkey }) => {
+    return authorization.users.some((other) => other.username === username && other.nkey === nkey);
+  });
+  return clash === undefined ? null : duplicateOf([clash, clash], new Set());
 }

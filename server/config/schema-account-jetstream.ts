@@ -16,11 +16,16 @@ type Size = Exclude<keyof AccountJetStreamOptions, 'isMaxBytesRequired'>;
 const limits = new Keys<LimitsDraft>(null);
 
 function size(name: string, option: Size, doc: string, aliases: readonly string[] = []): SupportedKey<LimitsDraft> {
-  return limits.custom(name, 'integer', { aliases, default: '-1', live: 'Accounts', doc }, (draft, node, reading) => {
-    const { value } = node;
-    if (typeof value === 'bigint') draft[option] = safeNumber(value);
-    else reading.error(node.place, `Expected a parseable size for ${goQuote(name)}, got ${goValue(value)}`);
-  });
+  return limits.custom(
+    name,
+    'integer',
+    { aliases, default: '-1', live: 'Accounts', doc },
+    (draft, node, reading, written) => {
+      const { value } = node;
+      if (typeof value === 'bigint') draft[option] = safeNumber(value);
+      else reading.error(node.place, `Expected a parseable size for ${goQuote(written)}, got ${goValue(value)}`);
+    },
+  );
 }
 
 export const ACCOUNT_JETSTREAM_KEYS: readonly Key<LimitsDraft>[] = [

@@ -84,7 +84,9 @@ export const EXPORT_KEYS: readonly Key<ExportDraft>[] = [
         reading.error(node.place, `interface conversion: interface {} is ${goType(node.value)}, not []interface {}`);
         return;
       }
-      draft.accounts = node.value.map((entry) => reading.string(entry)).filter((name) => name !== null);
+      const names = node.value.map((entry) => reading.string(entry)).filter((name) => name !== null);
+      // An empty list is as good as none.
+      draft.accounts = names.length === 0 ? null : names;
     },
   ),
   keys.integer('account_token_position', 'accountTokenPosition', {

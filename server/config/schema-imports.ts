@@ -4,7 +4,6 @@
  */
 
 import { goQuote } from '../protocol/go-quote.ts';
-import { isValidLiteralSubject } from '../subject/subject.ts';
 import type { ImportOptions } from './account-options.ts';
 import { absent, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
@@ -112,17 +111,11 @@ function readImport(node: ConfigNode, reading: Reading): ImportOptions | null {
   }
   const draft: ImportDraft = { kind: null, account: '', subject: '', prefix: '', to: '', isShared: false };
   readEntries(IMPORT_KEYS, node.value, draft, reading);
-  const { kind, account, subject, prefix, isShared } = draft;
+  const { kind, account, subject, isShared } = draft;
   if (kind === null) return null;
-  let to = draft.to === '' ? subject : draft.to;
-  if (kind === 'stream' && prefix !== '') {
-    if (!isValidLiteralSubject(prefix.replace(/\.$/, ''))) {
-      const fault = 'stream import prefix can not contain wildcard tokens';
-      reading.error(node.place, `Error adding stream import ${goQuote(subjectText(subject))}: ${fault}`);
-    }
-    to = `${prefix.replace(/\.$/, '')}.${subject}`;
-  }
-  return { kind, account, subject, to, isShared };
+  const prefix = kind === 'stream' ? draft.prefix.replace(/\.$/, '') : '';
+  const named = draft.to === '' ? subject : draft.to;
+  return { kind, account, subject, to: prefix === '' ? named : `${prefix}.${subject}`, prefix, isShared };
 }
 
 function readSource(draft: ImportDraft, kind: 'stream' | 'service', node: ConfigNode, reading: Reading): void {

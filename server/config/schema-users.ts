@@ -11,7 +11,7 @@ import type { Key } from './key.ts';
 import type { UserOptions } from './options.ts';
 import type { Reading } from './reading.ts';
 import { readPermissions } from './schema-permissions.ts';
-import { isMap } from './tree.ts';
+import { goType, isMap } from './tree.ts';
 import type { ConfigNode } from './tree.ts';
 
 const CONNECTION_TYPES: ReadonlySet<string> = new Set([
@@ -97,6 +97,10 @@ function faultOf({ username, password, nkey }: UserOptions): string | null {
 
 /** The kinds in capitals; `null` for all, which is also what an empty list means. */
 function readConnectionTypes(node: ConfigNode, reading: Reading): string[] | null {
+  if (typeof node.value !== 'string' && !Array.isArray(node.value)) {
+    reading.error(node.place, `error parsing allowed connection types: unsupported type ${goType(node.value)}`);
+    return null;
+  }
   const entries = Array.isArray(node.value) ? node.value : [node];
   const types = entries.map((entry) => reading.string(entry)?.toUpperCase()).filter((type) => type !== undefined);
   const unknown = types.filter((type) => !CONNECTION_TYPES.has(type));

@@ -4,7 +4,7 @@
  */
 
 import { goQuote } from '../protocol/go-quote.ts';
-import { isSubsetMatch, isValidSubject, subjectsCollide } from '../subject/subject.ts';
+import { isSubsetMatch, isValidLiteralSubject, isValidSubject, subjectsCollide } from '../subject/subject.ts';
 import { compileTransform, placeholdersToWildcards, wildcardsToPlaceholders } from '../subject/transform.ts';
 import type { AccountOptions, ExportOptions, ImportOptions } from './account-options.ts';
 import type { Reading } from './reading.ts';
@@ -13,6 +13,7 @@ import type { Place } from './tree.ts';
 
 type Kind = ImportOptions['kind'];
 
+const BAD_PREFIX = 'stream import prefix can not contain wildcard tokens';
 const CYCLE = 'import forms a cycle';
 
 /** An import as its account sees it. */
@@ -51,7 +52,7 @@ function exportFault(options: ExportOptions, byName: ReadonlyMap<string, Account
   const unknown = accounts?.find((name) => !byName.has(name));
   if (unknown !== undefined) return `${goQuote(unknown)} account not defined for ${kind} export`;
   const isPlaced = accountTokenPosition <= 0 || subject.split('.')[accountTokenPosition - 1] === '*';
-  return isPlaced ? null : `Error adding ${kind} export ${goQuote(subjectText(subject))}: invalid subject`;
+  return isPlaced ? null : `Error adding ${kind} export ${goQuote(subjectText(subject))}: sublist: invalid subject`;
 }
 
 function importFault(
@@ -60,14 +61,15 @@ function importFault(
   byName: ReadonlyMap<string, AccountOptions>,
   held: Held[],
 ): string | null {
-  const { kind, account, subject, to } = options;
+  const { kind, account, subject, to, prefix } = options;
   const exporter = byName.get(account);
   if (exporter === undefined) return `${goQuote(account)} account not defined for ${kind} import`;
-  const shown = goQuote(subjectText(kind === 'stream' ? subject : subject));
+  const shown = goQuote(subjectText(subject));
   const refused = (reason: string): string => `Error adding ${kind} import ${shown}: ${reason}`;
   const pattern = placeholdersToWildcards(to).pattern;
-  if (!isValidSubject(pattern) && kind === 'service') return refused('invalid subject');
+  if (!isValidSubject(pattern) && kind === 'service') return refused('sublist: invalid subject');
   if (!mayImport(exporter, importer.name, kind, subject)) return refused(`${kind} import not authorized`);
+  if (kind === 'stream' && prefix !== '' && !isValidLiteralSubject(prefix)) return refused(BAD_PREFIX);
   const candidate: Held = { importer: importer.name, kind, exporter: account, subject, pattern };
   const subjects = kind === 'stream' ? [pattern, subject] : [pattern];
   if (subjects.some((each) => formsCycle(candidate, each, held, byName))) return refused(CYCLE);

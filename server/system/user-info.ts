@@ -7,7 +7,7 @@
 
 import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
-import type { SubjectRules } from '../account/permissions.ts';
+import type { PermissionRules, SubjectRules } from '../account/permissions.ts';
 import type { ServerOptions } from '../config/options.ts';
 import { ClientConnection } from '../connection/client-connection.ts';
 import { shownUser } from '../connection/connection-facts.ts';
@@ -83,11 +83,19 @@ class UserInfo implements Sink {
 function dataOf(client: ClientConnection): object {
   const account = client.account?.name ?? '';
   const rules = client.permissions?.rules ?? null;
-  const permissions = rules === null ? undefined : { publish: shown(rules.publish), subscribe: shown(rules.subscribe) };
+  const permissions = rules === null ? undefined : permissionsOf(rules);
   return { user: bytesOfText(shownUser(client)), account, account_name: account, permissions };
+}
+
+function permissionsOf({ publish, subscribe, responses }: PermissionRules): object {
+  return {
+    publish: shown(publish),
+    subscribe: shown(subscribe),
+    responses: responses ? { max: responses.max, ttl: responses.expiresMs * 1e6 } : undefined,
+  };
 }
 
 /** Nothing where everything is allowed. */
 function shown({ allow, deny }: SubjectRules): object {
-  return { allow: allow ?? undefined, deny: deny.length === 0 ? undefined : deny };
+  return { allow: allow === null || allow.length === 0 ? undefined : allow, deny: deny.length === 0 ? undefined : deny };
 }

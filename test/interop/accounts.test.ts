@@ -97,6 +97,27 @@ it.each(targets)('a stream of another account is consumed by imports, at $name $
   expect(await manager.consumers.info('ORDERS', 'GUEST')).toMatchObject({ num_ack_pending: 0, num_pending: 0 });
 });
 
+it.each(targets)('a user hears of its right to answer, at $name $version', async (target) => {
+  const permissions =
+    '{ subscribe: "_INBOX.>", publish: "$SYS.REQ.USER.INFO", allow_responses: { max: 5, ttl: "10s" } }';
+  const server = await serve(
+    target,
+    `accounts { A { users: [ { user: a, password: a, permissions: ${permissions} } ] } }`,
+  );
+  const client = await clientOf(server, { user: 'a', pass: 'a' });
+  const { data } = (await client.request('$SYS.REQ.USER.INFO')).json<{ data: unknown }>();
+  expect(data).toEqual({
+    user: 'a',
+    account: 'A',
+    account_name: 'A',
+    permissions: {
+      publish: { allow: ['$SYS.REQ.USER.INFO'] },
+      subscribe: { allow: ['_INBOX.>'] },
+      responses: { max: 5, ttl: 10_000_000_000 },
+    },
+  });
+});
+
 async function serve(target: Target, config: string): Promise<RunningServer> {
   const server = await startServer(target, { config });
   onTestFinished(() => server.stop());

@@ -311,4 +311,22 @@ describe('differs from nats-server', () => {
       '1:11: Error adding mapping for "a" to "" : a destination without a subject',
     ]);
   });
+
+  test.each([
+    ['accounts { A { users: x } }', '1:15: Expected users field to be an array, got x'],
+    ['accounts { A { jetstream: no-pe } }', "1:15: Expected 'enabled' or 'disabled' for string value, got 'no-pe'"],
+    ['accounts { A { jetstream: 5 } }', '1:15: Expected map, bool or string to define JetStream, got int64'],
+  ])('a mistake in an account is told with its place: %s', (text, expected) => {
+    expect(complaints(text)).toEqual([expected]);
+  });
+
+  test.each([
+    ['user: x, password: y', 'Can not have a single user/pass and accounts'],
+    ['token: y', 'Can not have a token and accounts'],
+    ['users: [ {user: a, password: c} ]', 'Duplicate user "a" detected'],
+  ])('authorization { %s } and users of accounts are refused in one way, whichever comes first', (block, expected) => {
+    const texts = [`authorization { ${block} }`, 'accounts { A { users: [ {user: a, password: b} ] } }'];
+    expect(complaints(texts.join('\n'))).toEqual([`2:1: ${expected}`]);
+    expect(complaints(texts.toReversed().join('\n'))).toEqual([`1:0: ${expected}`]);
+  });
 });

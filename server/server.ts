@@ -79,6 +79,7 @@ export class Server implements ConnectionHost, MonitorSource {
   readonly goneClientTraffic: Traffic = new Traffic();
   goneStalls = 0;
   readonly startWallMs: number;
+  configuredWallMs: number;
   readonly startMonotonicMs: number;
   clientAddress: Address | null = null;
   clientsAccepted = 0;
@@ -118,6 +119,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.id = serverId(io.random.bytes(32));
     this.name = options.serverName === '' ? this.id : options.serverName;
     this.startWallMs = io.clock.wallMs();
+    this.configuredWallMs = this.startWallMs;
     this.startMonotonicMs = io.clock.monotonicMs();
     this.headersSupported = options.supportsHeaders;
     this.outbound = new Outbound(io, Math.min(UNSENT_BYTES_MAX, io.host.memoryLimitBytes() / 4));
@@ -272,7 +274,9 @@ export class Server implements ConnectionHost, MonitorSource {
 
   /** Takes another configuration on as a whole; or says why not, and stays as it is. */
   reload(options: ServerOptions): string | null {
-    return reload(this, options);
+    const refusal = reload(this, options);
+    if (refusal === null) this.configuredWallMs = this.io.clock.wallMs();
+    return refusal;
   }
 
   reauthorize(): void {

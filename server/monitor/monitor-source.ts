@@ -20,6 +20,8 @@ export interface MonitorSource {
   readonly id: string;
   readonly name: string;
   readonly startWallMs: number;
+  /** When the configuration was last loaded. */
+  readonly configuredWallMs: number;
   /** Monotonic milliseconds. */
   readonly startMonotonicMs: number;
   readonly info: Readonly<ServerInfo>;

@@ -170,7 +170,7 @@ function requestsAndConfig({ source, requests }: MonitorContext): object {
   const metadata = Object.entries(options.serverMetadata).sort(([a], [b]) => (a < b ? -1 : 1));
   return {
     http_req_stats: requests.toObject(),
-    config_load_time: momentText(source.startWallMs),
+    config_load_time: momentText(source.configuredWallMs),
     config_digest: options.configDigest,
     tags: options.serverTags.length === 0 ? undefined : options.serverTags,
     metadata: metadata.length === 0 ? undefined : Object.fromEntries(metadata),

@@ -97,5 +97,8 @@ function permissionsOf({ publish, subscribe, responses }: PermissionRules): obje
 
 /** Nothing where everything is allowed. */
 function shown({ allow, deny }: SubjectRules): object {
-  return { allow: allow === null || allow.length === 0 ? undefined : allow, deny: deny.length === 0 ? undefined : deny };
+  return {
+    allow: allow === null || allow.length === 0 ? undefined : allow,
+    deny: deny.length === 0 ? undefined : deny,
+  };
 }

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } fro
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { TestAuthority } from '../helpers/certificates.ts';
-import { clientOf, describeTargets, serve } from '../helpers/describe-targets.ts';
+import { clientOf, describeTargets, page, serve } from '../helpers/describe-targets.ts';
 import type { RunningServer } from '../helpers/targets.ts';
 import { dialTls } from '../helpers/tls-client.ts';
 import { until } from '../helpers/until.ts';
@@ -35,6 +35,19 @@ describeTargets('a reload', (target) => {
     const later = await dial(server.address());
     expect(await later.line()).toContain('"max_payload":10,');
     await later.close();
+  });
+
+  test('shows in monitoring when it was, and what the configuration is now', async () => {
+    const server = await serve(target, 'http: "127.0.0.1:-1"');
+    type Shown = { start: string; config_load_time: string; config_digest: string; max_payload: number };
+    const before = (await page(server, '/varz')).body as Shown;
+    await reload(server, 'http: "127.0.0.1:-1", max_payload: 10');
+    const after = (await page(server, '/varz')).body as Shown;
+    expect(after.max_payload).toBe(10);
+    expect(after.start).toBe(before.start);
+    expect(Date.parse(after.config_load_time)).toBeGreaterThan(Date.parse(before.config_load_time));
+    expect(server.log).toContain(after.config_digest);
+    expect(after.config_digest).not.toBe(before.config_digest);
   });
 
   test('that lowers max_connections closes who is too many', async () => {

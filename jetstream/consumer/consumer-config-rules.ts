@@ -15,7 +15,8 @@ import {
 } from '../../server/protocol/asset-metadata.ts';
 import { formatDuration } from '../../server/config/duration.ts';
 import { millisecondsOf, type Nanoseconds, NS_PER_SECOND } from '../../server/protocol/nanoseconds.ts';
-import { isSubsetMatch, isValidSubject } from '../../server/subject/subject.ts';
+import { isValidSubject } from '../../server/subject/subject.ts';
+import { SubjectCollisions } from '../../server/subject/subject-collisions.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { ConsumerConfig, DeliverPolicy } from './consumer-config-fields.ts';
 import { unsupportedConsumerField } from './consumer-config-support.ts';
@@ -211,12 +212,30 @@ function checkFilters(draft: Draft): ApiError | null {
   if (filterSubject !== '' && !isValidSubject(filterSubject)) return invalid;
   if ((filterSubjects ?? []).includes('')) return ApiErrors.consumerEmptyFilter;
   const filters = filtersOf(draft);
-  for (const [index, filter] of filters.entries()) {
-    if (!isValidSubject(filter)) return invalid;
-    const overlaps = filters.some((other, at) => at !== index && isSubsetMatch(filter, other));
-    if (overlaps) return ApiErrors.consumerOverlappingSubjectFilters;
+  const firstInvalid = filters.findIndex((filter) => !isValidSubject(filter));
+  const firstCovered = firstCoveredFilter(filters);
+  if (firstCovered >= 0 && (firstInvalid < 0 || firstCovered < firstInvalid)) {
+    return ApiErrors.consumerOverlappingSubjectFilters;
   }
-  return null;
+  return firstInvalid < 0 ? null : invalid;
+}
+
+/** Where the first filter stands that another one covers; -1: none does. */
+function firstCoveredFilter(filters: readonly string[]): number {
+  if (filters.length < 2) return -1;
+  const earlier = new SubjectCollisions();
+  const later = new SubjectCollisions();
+  let first = filters.length;
+  for (const [at, filter] of filters.entries()) {
+    if (at < first && earlier.covers(filter)) first = at;
+    earlier.add(filter);
+  }
+  for (let at = filters.length - 1; at >= 0; at--) {
+    const filter = filters[at] as string;
+    if (at < first && later.covers(filter)) first = at;
+    later.add(filter);
+  }
+  return first < filters.length ? first : -1;
 }
 
 /** How messages name a policy, and where by it a consumer starts. */

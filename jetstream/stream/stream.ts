@@ -178,7 +178,8 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   private followSubjects(): void {
     const { subjects } = this.config;
     const before = this.subscriptions;
-    this.subscriptions = before.filter(({ subject }) => subjects.includes(subject));
+    const wanted = new Set(subjects);
+    this.subscriptions = before.filter(({ subject }) => wanted.has(subject));
     const kept = new Set(this.subscriptions.map(({ subject }) => subject));
     for (const subject of subjects.filter((each) => !kept.has(each))) {
       const subscription = new Subscription(this, subject, '', '');

@@ -10,10 +10,10 @@ const PIECE_BYTES = 256 * 1024;
 const SMALL_BYTES = 4096;
 const ATTEMPTS = 3;
 
-/** Copies the first `bytes` of the file; calls back with the copy. */
-export function copyReadable(file: CountedFile, bytes: number, done: (copy: Buffer) => void): void {
+/** Copies the first `bytes` of the file; calls back with the copy, and whether all of it was read. */
+export function copyReadable(file: CountedFile, bytes: number, done: (copy: Buffer, isWhole: boolean) => void): void {
   const copy = Buffer.alloc(bytes);
-  readPieces(file, copy, 0, bytes, PIECE_BYTES, () => done(copy));
+  readPieces(file, copy, 0, bytes, PIECE_BYTES, (isWhole) => done(copy, isWhole));
 }
 
 function readPieces(
@@ -22,16 +22,17 @@ function readPieces(
   start: number,
   end: number,
   pieceBytes: number,
-  done: () => void,
+  done: (isWhole: boolean) => void,
 ): void {
   if (start >= end) {
-    done();
+    done(true);
     return;
   }
   const pieceEnd = Math.min(end, start + pieceBytes);
-  const next = (): void => readPieces(file, into, pieceEnd, end, pieceBytes, done);
+  const next = (isRead: boolean): void =>
+    readPieces(file, into, pieceEnd, end, pieceBytes, (isRestRead) => done(isRead && isRestRead));
   readPiece(file, into, start, pieceEnd, ATTEMPTS, (isRead) => {
-    if (isRead || pieceBytes === SMALL_BYTES) next();
+    if (isRead || pieceBytes === SMALL_BYTES) next(isRead);
     else readPieces(file, into, start, pieceEnd, SMALL_BYTES, next);
   });
 }

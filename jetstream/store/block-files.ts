@@ -25,6 +25,8 @@ import type { SubjectIndex } from './subject-index.ts';
 import { readFileTolerantly, readRangeTolerantly } from './tolerant-read.ts';
 
 const RETRY_MS = 250;
+/** So often an index that the disk fails to read is tried before its block is read instead: a minute. */
+const INDEX_ATTEMPTS = 240;
 const NOTHING = Buffer.alloc(0);
 
 export class BlockFiles {
@@ -38,6 +40,8 @@ export class BlockFiles {
   /** Closed blocks whose index file is not written yet. */
   readonly eraser: BlockEraser;
   private readonly unsaved = new Set<MessageBlock>();
+  /** How often the disk failed to read the index of a block, or the block instead. */
+  private readonly failedLoads = new Map<MessageBlock, number>();
   private emptied: string[] = [];
 
   constructor(files: StoreFiles, stream: number, directory: string, list: BlockList, subjects: SubjectIndex) {
@@ -211,9 +215,10 @@ export class BlockFiles {
       const index = bytes === null ? null : this.decodeIndex(block.number, bytes)?.index();
       if (index === undefined || index === null) {
         this.files.noteError(error);
-        this.recoverIndex(block, done);
+        if (error === null || error.code === 'ENOENT' || !this.rests(block, done)) this.recoverIndex(block, done);
         return;
       }
+      this.failedLoads.delete(block);
       // Somebody else who needed it may have had to make it anew meanwhile.
       if (this.isSaved(block)) {
         block.index = index;
@@ -226,29 +231,42 @@ export class BlockFiles {
   /** The index file is gone or damaged: its block's records tell the same, as far as they can be read. */
   private recoverIndex(block: MessageBlock, done: () => void): void {
     const { files } = this;
-    this.readBlock(block, (error, bytes) => {
+    this.readBlock(block, (error, bytes, isWhole) => {
       if (bytes === null && error?.code !== 'ENOENT') {
         files.noteError(error);
         files.timers.after(RETRY_MS, done);
-      } else this.rebuildIndex(block, bytes ?? NOTHING, done);
+      } else if (bytes === null || isWhole || !this.rests(block, done))
+        this.rebuildIndex(block, bytes ?? NOTHING, done);
     });
   }
 
+  /**
+   * Calls back after a rest, so that whoever needs the index asks again; false when there were enough of them. A disk
+   * that fails to read now may well read the next time, and an index made without some records loses them.
+   */
+  private rests(block: MessageBlock, done: () => void): boolean {
+    const failures = (this.failedLoads.get(block) ?? 0) + 1;
+    this.failedLoads.set(block, failures);
+    if (failures > INDEX_ATTEMPTS) return false;
+    this.files.timers.after(RETRY_MS, done);
+    return true;
+  }
+
   /** The bytes of a closed block, zeros where they can't be read; `null` when its file can't be opened. */
-  readBlock(block: MessageBlock, done: (error: IoError | null, bytes: Buffer | null) => void): void {
+  readBlock(block: MessageBlock, done: (error: IoError | null, bytes: Buffer | null, isWhole: boolean) => void): void {
     const { files } = this;
     files.began();
     files.disk.open(this.path(block), 'read', (error, handle) => {
       if (handle === null) {
-        done(error, null);
+        done(error, null, false);
         files.ended();
         return;
       }
       const file = new CountedFile(handle);
-      copyReadable(file, block.bytes.end, (bytes) => {
+      copyReadable(file, block.bytes.end, (bytes, isWhole) => {
         file.close((closeError) => {
           files.noteError(closeError);
-          done(null, bytes);
+          done(null, bytes, isWhole);
           files.ended();
         });
       });
@@ -257,6 +275,7 @@ export class BlockFiles {
 
   private rebuildIndex(block: MessageBlock, bytes: Buffer, done: () => void): void {
     block.index = indexOfRecords(bytes, block.firstSequence, block.bytes.end, this.subjects);
+    this.failedLoads.delete(block);
     this.onRebuilt(block);
     this.save(block);
     done();

@@ -132,8 +132,9 @@ export class Compactor<Store extends CompactedStore = CompactedStore> {
       run.map((block) => (next) => {
         const readBytes = (): void => {
           const { index } = block;
-          blockFiles.readBlock(block, (error, bytes) => {
-            if (index !== null && bytes !== null) {
+          blockFiles.readBlock(block, (error, bytes, isWhole) => {
+            // What can't be read now must not be left out of the new block.
+            if (index !== null && bytes !== null && isWhole) {
               indexes.push(index);
               contents.push(bytes);
             }

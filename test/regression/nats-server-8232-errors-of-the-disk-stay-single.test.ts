@@ -8,6 +8,8 @@ import { BatchWorld } from '../sim/batch-world.ts';
 /** So many that the first are no longer in memory. */
 const MESSAGES = 600;
 const PAYLOAD = 'x'.repeat(30_000);
+const IDLE_MS = 20_000;
+const FAILING_MS = 20_000;
 const GET_FIRST = '{"seq":1}';
 
 test('what cannot be read is an error of that request alone', () => {
@@ -20,6 +22,23 @@ test('what cannot be read is an error of that request alone', () => {
   expect(site.ask('$JS.API.STREAM.INFO.S', '')).toContain(`"messages":${MESSAGES + 2}`);
   site.world.machine.disk.faults.rates.readError = 0;
   expect(site.ask('$JS.API.STREAM.MSG.GET.S', GET_FIRST)).toContain('"seq":1');
+});
+
+test('what could not be read is there again when the disk reads again, and after a restart', () => {
+  const { world } = filledSite();
+  const { scheduler } = world.world;
+  // Nothing of the blocks is in memory any more, their indexes included.
+  scheduler.runFor(IDLE_MS);
+  const { rates } = world.machine.disk.faults;
+  rates.readError = 1;
+  const client = world.client('reader');
+  client.send(`PUB $JS.API.STREAM.MSG.GET.S A ${GET_FIRST.length}\r\n${GET_FIRST}\r\n`);
+  scheduler.runFor(FAILING_MS);
+  rates.readError = 0;
+  scheduler.runFor(1000);
+  expect(world.stream.store.messages).toBe(MESSAGES);
+  world.restart();
+  expect(world.stream.store.messages).toBe(MESSAGES);
 });
 
 test('while nothing can be written, what waits for that is one message, and all that follow are answered', () => {

@@ -26,7 +26,7 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
   protected connectReceived = false;
   permissions: Permissions | null = null;
   readonly nonce: string;
-  readonly connectionType: string = 'STANDARD';
+
   private isCounted = false;
   protected rights: ClientRights | null = null;
   /** Set only when publishing is restricted. */
@@ -38,6 +38,10 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
     super(host, socket, id);
     this.awaitsConnect = host.authRequired;
     this.nonce = host.makeNonce();
+  }
+
+  get connectionType(): string {
+    return 'STANDARD';
   }
 
   get label(): string {

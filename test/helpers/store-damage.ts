@@ -3,6 +3,7 @@
  * else.
  */
 import { databaseIn } from '../../jetstream/store/catalog.ts';
+import { crc32 } from '../../jetstream/store/crc32.ts';
 import {
   FRAME_HEADER_BYTES,
   FrameKind,
@@ -11,7 +12,7 @@ import {
   frameBatchLsn,
   frameKind,
 } from '../../jetstream/store/frame.ts';
-import { get48 } from '../../jetstream/store/integers.ts';
+import { get32, get48 } from '../../jetstream/store/integers.ts';
 import { recordAt } from '../../jetstream/store/record.ts';
 import { decodeHeader, SEGMENT_HEADER_BYTES, type SegmentHeader } from '../../jetstream/store/segment.ts';
 import { decodeCheckpoint } from '../../jetstream/store/stream-checkpoint.ts';
@@ -53,6 +54,8 @@ export function flipSomewhere(disk: SimulatedDisk, view: Disk, random: SeededRan
   const position = random.below(bytes.length);
   // Without any catalog the start is refused.
   if (path.endsWith('.db') && paths.some((each) => each.endsWith('.db') && isDamaged(view, each))) return null;
+  // A consumer has nothing but its two checkpoints and what the log has beyond them.
+  if (isOnlyState(view, path)) return null;
   const costs = path.endsWith('.seg') ? costInLog(view, path, position) : costElsewhere(view, path, bytes, position);
   if (costs !== null) disk.flipBit(path, position, random.below(8));
   return costs;
@@ -84,6 +87,16 @@ function vague(asset: number): Cost {
 
 function hasCheckpoint(view: Disk, path: string): boolean {
   return view.statusNow(path) !== null && decodeCheckpoint(view.readFileNow(path)) !== null;
+}
+
+/** Whether this is a consumer's checkpoint and the other one is not intact: it was being written when all ended. */
+function isOnlyState(view: Disk, path: string): boolean {
+  const state = /^(.*consumers\/\d+\/state\.)(\d)$/.exec(path);
+  if (state === null) return false;
+  const other = `${state[1]}${1 - Number(state[2])}`;
+  if (view.statusNow(other) === null) return false;
+  const bytes = view.readFileNow(other);
+  return bytes.length < 20 || get32(bytes, 16) !== crc32(bytes, 20, bytes.length, crc32(bytes, 0, 16));
 }
 
 function isDamaged(view: Disk, catalog: string): boolean {

@@ -5,11 +5,14 @@
  *     │ head, checksum │ piece │ piece │ …          written: piece, piece, …, head, sync
  */
 
-import type { Buffer } from 'node:buffer';
+import { Buffer } from 'node:buffer';
 import type { Done, FileHandle } from '../../server/io/io.ts';
 import { crc32 } from './crc32.ts';
 import { put32 } from './integers.ts';
 import { shortWrite } from './segment.ts';
+
+/** Less than this is not worth a write of its own. */
+const WRITE_BYTES_MIN = 64 * 1024;
 
 export interface PieceFile {
   /** What the file begins with, but for the checksum. */
@@ -38,18 +41,35 @@ export function writePieces(handle: FileHandle, file: PieceFile, wrote: (bytes: 
       then();
     });
   };
-  const next = (): void => {
-    const piece = pieces.next();
-    if (piece.done !== true) {
-      const { value } = piece;
-      checksum = crc32(value, 0, value.length, checksum);
-      const at = position;
-      position += value.length;
-      write(value, at, next);
-      return;
-    }
+  const writeHead = (behind: readonly Buffer[]): void => {
     put32(head, checksumAt, checksum);
-    write(head, 0, () => handle.sync(finish));
+    write(behind.length === 0 ? head : Buffer.concat([head, ...behind]), 0, () => handle.sync(finish));
+  };
+  const next = (): void => {
+    const { together, isLast } = takeSome(pieces);
+    for (const piece of together) checksum = crc32(piece, 0, piece.length, checksum);
+    // A small file is one write.
+    if (isLast && position === head.length) writeHead(together);
+    else if (together.length === 0) writeHead(together);
+    else {
+      const bytes = Buffer.concat(together);
+      const at = position;
+      position += bytes.length;
+      write(bytes, at, next);
+    }
   };
   next();
+}
+
+/** Copies of the next pieces, at least as many as make a write worth while; `isLast`: there are no more. */
+function takeSome(pieces: Iterator<Buffer>): { together: Buffer[]; isLast: boolean } {
+  const together: Buffer[] = [];
+  let bytes = 0;
+  while (bytes < WRITE_BYTES_MIN) {
+    const piece = pieces.next();
+    if (piece.done === true) return { together, isLast: true };
+    together.push(Buffer.from(piece.value));
+    bytes += piece.value.length;
+  }
+  return { together, isLast: false };
 }

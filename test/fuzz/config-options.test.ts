@@ -44,7 +44,7 @@ const configs = fc
 
 const HAS_PLACE = /^(?:a\.conf:\d+:\d+: |a\.conf: config has no values|$)/;
 const DO_NOT_MATCH =
-  /lame duck grace period|cannot be higher|no_auth_user: |invalid domain name|cannot find local account/;
+  /lame duck grace period|cannot be higher|no_auth_user: |invalid domain name|cannot find local account|TLS cert and key required/;
 
 /** What became of the config, in a word; anything else than a start or a located error is a fault. */
 function outcomeOf(config: string): string {

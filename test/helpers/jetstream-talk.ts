@@ -6,6 +6,7 @@
    what did not run must show as skipped */
 import { connect, headers as newHeaders, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { deleteStreams } from './delete-streams.ts';
 import { absenceIsFailure, isAbsent, natsServer, petiole, type RunningServer, startServer } from './targets.ts';
 import type { Target } from './targets.ts';
 import { until } from './until.ts';
@@ -141,9 +142,13 @@ export function describeTalks(title: string, config: string, talks: readonly (re
         await server.stop();
       }
     });
-    it.each(talks)('%s', async (_title, talk) => {
+    const held = new Set<string>();
+    it.each(talks)('%s', async (talkTitle, talk) => {
+      const isRetry = held.has(talkTitle);
+      held.add(talkTitle);
       const [said = [], answered = []] = await Promise.all(
         running.map(async ({ client }) => {
+          if (isRetry) await deleteStreams(client);
           const to = new JetStreamTalk(client);
           await talk(to);
           return to.lines;

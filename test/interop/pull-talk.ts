@@ -26,6 +26,7 @@ import {
   type Subscription,
 } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { deleteStreams } from '../helpers/delete-streams.ts';
 import {
   absenceIsFailure,
   isAbsent,
@@ -61,7 +62,10 @@ export function describeTalks(title: string, talks: readonly Talk[]): void {
       await Promise.all(sites.map((site) => site.stop()));
     });
 
-    test.each(talks)('%s', async (_, script, ...said) => {
+    const held = new Set<string>();
+    test.each(talks)('%s', async (talkTitle, script, ...said) => {
+      if (held.has(talkTitle)) await Promise.all(sites.map((site) => deleteStreams(site.client)));
+      held.add(talkTitle);
       const [theirs, ours] = await Promise.all(sites.map((site) => new Talker(site).hold(script)));
       expect(theirs?.length).toBeGreaterThan(0);
       expect(ours).toEqual(theirs);

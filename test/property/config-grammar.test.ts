@@ -16,7 +16,10 @@ const scalars = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e15, max: 1e15 }).filter((n) => !/e/.test(String(n))),
   fc.boolean(),
 );
-const keys = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }).filter((key) => !key.includes('\0'));
+// A key with both kinds of quotes in it can't be written.
+const keys = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 8 })
+  .filter((key) => !key.includes('\0') && !(key.includes('"') && key.includes("'")));
 const { tree } = fc.letrec<{ tree: Tree; map: Map<string, Tree> }>((tie) => ({
   tree: fc.oneof({ depthSize: 'small' }, scalars, fc.array(tie('tree'), { maxLength: 4 }), tie('map')),
   map: fc

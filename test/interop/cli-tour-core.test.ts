@@ -7,7 +7,7 @@ tour({
     'pub news hello',
     'sub news --count 1 | pub news hello',
     'sub news.> --count 2 --raw | pub news.x hello --count 2',
-    "sub news --count 1 | pub news hello -H Unit:C -H 'Site:north west' --reply answers",
+    "sub news --count 1 | pub news hello -H 'Site:north west' --reply answers",
     'sub news --queue workers --count 3 | pub news {{Count}} --count 3',
     'sub news --count 1 --headers-only | pub news hello -H A:b',
     'sub * --count 1 --dump=- | pub news hello',

@@ -265,9 +265,9 @@ describe('an open leaf link', () => {
     link.stopReading();
     const client = await edge.client();
     const message = `PUB up 1000000\r\n${'x'.repeat(1_000_000)}\r\n`;
+    const began = performance.now();
     client.send(message.repeat(12));
     await client.quiet();
-    const began = performance.now();
     await until(() => edge.logged('Leafnode connection closed: Slow Consumer (Write Deadline)'), 'the end');
     expect(performance.now() - began).toBeGreaterThan(200);
   });

@@ -3,6 +3,7 @@
  * limit. The default account has none of its own; what the server itself has to give is checked for every account.
  */
 
+import type { AccountJetStreamOptions } from '../../server/config/account-options.ts';
 import type { JetStreamLimits } from '../../server/config/options.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { StreamConfig } from '../stream/stream-config.ts';
@@ -11,32 +12,8 @@ import type { ApiContext } from './api-handler.ts';
 import type { JetStreamAccount } from './jetstream-account.ts';
 import type { StreamEntry } from './stream-entry.ts';
 
-export interface AccountLimits {
-  readonly memoryBytes: number;
-  readonly fileBytes: number;
-  readonly streams: number;
-  /** Of one stream. */
-  readonly consumers: number;
-  /** Of one consumer. */
-  readonly ackPending: number;
-  readonly memoryStreamBytes: number;
-  readonly fileStreamBytes: number;
-  readonly isMaxBytesRequired: boolean;
-}
-
-export const NO_ACCOUNT_LIMITS: AccountLimits = {
-  memoryBytes: -1,
-  fileBytes: -1,
-  streams: -1,
-  consumers: -1,
-  ackPending: -1,
-  memoryStreamBytes: -1,
-  fileStreamBytes: -1,
-  isMaxBytesRequired: false,
-};
-
 /** The limits as account info shows them. */
-export function accountLimitsJson(limits: AccountLimits): object {
+export function accountLimitsJson(limits: AccountJetStreamOptions): object {
   return {
     max_memory: limits.memoryBytes,
     max_storage: limits.fileBytes,

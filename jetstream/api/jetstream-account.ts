@@ -1,19 +1,19 @@
 /** One account's part of JetStream: its streams and what its API calls came to. */
 
 import type { Account } from '../../server/account/account.ts';
-import { type AccountLimits, NO_ACCOUNT_LIMITS } from './account-limits.ts';
+import { type AccountJetStreamOptions, UNLIMITED_JETSTREAM } from '../../server/config/account-options.ts';
 import type { StreamEntry } from './stream-entry.ts';
 
 export class JetStreamAccount {
   readonly account: Account;
-  readonly limits: AccountLimits;
+  readonly limits: AccountJetStreamOptions;
   readonly streams: Map<string, StreamEntry> = new Map();
   apiTotal = 0;
   apiErrors = 0;
 
   constructor(account: Account) {
     this.account = account;
-    this.limits = account.jetstream ?? NO_ACCOUNT_LIMITS;
+    this.limits = account.jetstream ?? UNLIMITED_JETSTREAM;
   }
 
   get consumerCount(): number {

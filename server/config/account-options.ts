@@ -26,11 +26,14 @@ export interface AccountLimitsOptions {
   readonly maxLeafnodes: number;
 }
 
+/** -1: no limit. */
 export interface AccountJetStreamOptions {
   readonly memoryBytes: number;
   readonly fileBytes: number;
   readonly streams: number;
+  /** Of one stream. */
   readonly consumers: number;
+  /** Of one consumer. */
   readonly ackPending: number;
   readonly memoryStreamBytes: number;
   readonly fileStreamBytes: number;

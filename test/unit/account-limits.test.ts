@@ -1,13 +1,12 @@
 /** What an account's limits refuse; the default account has none, so there is nothing to lay beside nats-server yet. */
+import { type AccountJetStreamOptions, UNLIMITED_JETSTREAM } from '../../server/config/account-options.ts';
 import { describe, expect, it } from 'vitest';
 import {
-  type AccountLimits,
   accountLimitsJson,
   checkStreamCount,
   checkStreamRoom,
   consumerLimits,
   consumersMax,
-  NO_ACCOUNT_LIMITS,
 } from '../../jetstream/api/account-limits.ts';
 import type { ApiContext } from '../../jetstream/api/api-handler.ts';
 import type { StreamEntry } from '../../jetstream/api/stream-entry.ts';
@@ -16,7 +15,7 @@ import type { StreamConfig } from '../../jetstream/stream/stream-config.ts';
 import type { Stream } from '../../jetstream/stream/stream.ts';
 
 interface Circumstances {
-  readonly limits?: Partial<AccountLimits>;
+  readonly limits?: Partial<AccountJetStreamOptions>;
   /** Bytes that streams have set aside, and their number. */
   readonly reserved?: number;
   readonly streams?: readonly string[];
@@ -27,7 +26,7 @@ interface Circumstances {
 /** A server that has 1000 bytes of each kind. */
 function contextOf({ limits = {}, reserved = 0, streams = [], diskTakes = true }: Circumstances): ApiContext {
   const owner = {
-    limits: { ...NO_ACCOUNT_LIMITS, ...limits },
+    limits: { ...UNLIMITED_JETSTREAM, ...limits },
     streams: new Map(streams.map((name) => [name, {}])),
     reservedBytes: () => reserved,
   };
@@ -103,7 +102,7 @@ describe('an account', () => {
   });
 
   it('tells its limits', () => {
-    expect(accountLimitsJson({ ...NO_ACCOUNT_LIMITS, streams: 5, isMaxBytesRequired: true })).toEqual({
+    expect(accountLimitsJson({ ...UNLIMITED_JETSTREAM, streams: 5, isMaxBytesRequired: true })).toEqual({
       max_memory: -1,
       max_storage: -1,
       max_streams: 5,

@@ -17,7 +17,7 @@ import { type MessageStore, NONE } from '../store/store.ts';
 import type { DirectGetAnswer } from './direct-get-answer.ts';
 import type { DirectGetRequest } from './direct-get-request.ts';
 import { countMatching, filterFor, firstSince, lastOfEach, nextMatching, readMessage } from './message-search.ts';
-import { CONGESTED, type Paced } from './paced-work.ts';
+import { CONGESTED, type Paced } from '../store/paced-work.ts';
 
 /** Subjects that one request may ask for. */
 const SUBJECTS_MAX = 1024;

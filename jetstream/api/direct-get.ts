@@ -20,7 +20,7 @@ import { sendBatch, sendLastOfEach } from './direct-get-batch.ts';
 import { DirectGetAnswer } from './direct-get-answer.ts';
 import { type DirectGetRequest, readDirectGet } from './direct-get-request.ts';
 import { findMessage } from './message-search.ts';
-import { type Paced, runPaced } from './paced-work.ts';
+import { type Paced, runPaced } from '../store/paced-work.ts';
 
 const PREFIX = '$JS.API.DIRECT.GET.';
 const QUEUE_GROUP = '_sys_';

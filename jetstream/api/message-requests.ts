@@ -6,7 +6,7 @@ import type { Stream } from '../stream/stream.ts';
 import { type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import { encodeTime } from './api-time.ts';
 import { findMessage, type Wanted } from './message-search.ts';
-import { runPaced } from './paced-work.ts';
+import { runPaced } from '../store/paced-work.ts';
 import { isEmptyBody, type MessageGetBody, messageDeleteBody, messageGetBody, readBody } from './request-bodies.ts';
 
 const GET = 'stream_msg_get_response';

@@ -10,7 +10,7 @@ import { isLiteral } from '../../server/subject/subject.ts';
 import { SubjectFilter } from '../consumer/subject-filter.ts';
 import { RecordView } from '../store/record.ts';
 import { LOADING, type MessageStore, NONE } from '../store/store.ts';
-import type { Paced } from './paced-work.ts';
+import type { Paced } from '../store/paced-work.ts';
 
 const PER_STEP = 1000;
 /** Others may need the memory for other blocks, often many times in a row; after a failed read the store rests a while. */

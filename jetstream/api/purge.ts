@@ -10,7 +10,7 @@ import { filtersOf, SubjectFilter } from '../consumer/subject-filter.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import { type MessageStore, NONE, STARTING_SEQUENCE_MAX } from '../store/store.ts';
 import { countMatching, filterFor, nextMatching } from './message-search.ts';
-import { type Paced, runPaced } from './paced-work.ts';
+import { type Paced, runPaced } from '../store/paced-work.ts';
 import type { PurgeBody } from './request-bodies.ts';
 import type { StreamEntry } from './stream-entry.ts';
 

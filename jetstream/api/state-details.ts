@@ -8,7 +8,7 @@ import { sortSliced } from '../../server/io/sliced-sort.ts';
 import { encode, EncodedJson } from '../../server/protocol/go-json.ts';
 import { isSubsetMatch } from '../../server/subject/subject.ts';
 import { LOADING, type MessageStore } from '../store/store.ts';
-import type { Paced } from './paced-work.ts';
+import type { Paced } from '../store/paced-work.ts';
 
 /** Subjects that one answer has at most. */
 export const SUBJECTS_LIMIT = 100_000;

@@ -15,7 +15,7 @@ import { checkStreamCount, checkStreamRoom } from './account-limits.ts';
 import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
-import { runPaced } from './paced-work.ts';
+import { runPaced } from '../store/paced-work.ts';
 import { purgeRefusal, purgeStream } from './purge.ts';
 import { infoBody, isEmptyBody, listBody, namesBody, purgeBody, readOptions } from './request-bodies.ts';
 import type { StreamEntry } from './stream-entry.ts';

@@ -8,11 +8,11 @@
 import { Buffer } from 'node:buffer';
 import type { Io } from '../../server/io/io.ts';
 import type { Moment } from '../../server/protocol/rfc3339.ts';
+import { runPaced } from '../store/paced-work.ts';
 import { RecordView } from '../store/record.ts';
 import type { MessageStore } from '../store/store.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import { findLastPerSubject } from './last-per-subject.ts';
-import { SlicedSearch } from './sliced-search.ts';
 import { filtersOf, SubjectFilter } from './subject-filter.ts';
 
 /** Where a consumer began. */
@@ -33,7 +33,6 @@ export function startingSequence(
 ): void {
   const begin = (sequence: number): void => done({ start: within(store, config, sequence), listUpTo: 0 });
   const filter = new SubjectFilter(filtersOf(config), store.subjects);
-  const search = new SlicedSearch(io, store);
   switch (config.deliverPolicy) {
     case 'all':
       begin(store.firstSequence);
@@ -45,14 +44,14 @@ export function startingSequence(
         break;
       }
       const upTo = store.lastSequence;
-      search.run(findLastPerSubject(store, filter, 0, upTo), ({ first }) => {
+      runPaced(io, store, findLastPerSubject(store, filter, 0, upTo), goesOn, ({ first }) => {
         done({ start: within(store, config, first === 0 ? upTo : first), listUpTo: upTo });
       });
       break;
     }
     case 'last':
       if (filter.accepts === null) begin(store.lastSequence);
-      else search.run(findLast(store, filter), begin);
+      else runPaced(io, store, findLast(store, filter), goesOn, begin);
       break;
     case 'new':
       begin(store.lastSequence + 1);
@@ -64,6 +63,11 @@ export function startingSequence(
       new TimeSearch(store, config.optStartTime as Moment, begin).step();
       break;
   }
+}
+
+/** Nobody gives up the search for where to begin. */
+function goesOn(): boolean {
+  return false;
 }
 
 /** The sequence as the stream allows it: not below its first, and above its last only on explicit request. */

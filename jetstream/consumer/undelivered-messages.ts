@@ -8,10 +8,10 @@
  */
 
 import type { Io } from '../../server/io/io.ts';
+import { type Paced, runPaced } from '../store/paced-work.ts';
 import { LOADING, type MessageStore, NONE } from '../store/store.ts';
 import type { ConsumerState } from './consumer-state.ts';
 import { findLastPerSubject, type LastPerSubject } from './last-per-subject.ts';
-import { SlicedSearch } from './sliced-search.ts';
 import type { SubjectFilter } from './subject-filter.ts';
 import { UndeliveredCount } from './undelivered-count.ts';
 
@@ -24,7 +24,8 @@ export class UndeliveredMessages {
   private readonly listUpTo: number;
   private readonly counter: UndeliveredCount;
   private list: LastPerSubject | null = null;
-  private search: SlicedSearch | null = null;
+  private search: Paced<void> | null = null;
+  private isStopped = false;
 
   constructor(io: Io, store: MessageStore, state: ConsumerState, filter: SubjectFilter, listUpTo: number) {
     this.io = io;
@@ -49,20 +50,20 @@ export class UndeliveredMessages {
    * that is not in the stream.
    */
   find(doubtful: readonly number[], onGone: (sequence: number) => void, done: () => void): void {
-    this.search?.cancel();
-    const search = new SlicedSearch(this.io, this.store);
+    const search = this.searching(doubtful, onGone);
     this.search = search;
-    search.run(this.searching(doubtful, onGone), () => {
+    const isOver = (): boolean => this.isStopped || this.search !== search;
+    runPaced(this.io, this.store, search, isOver, () => {
       this.search = null;
       done();
     });
   }
 
   stop(): void {
-    this.search?.cancel();
+    this.isStopped = true;
   }
 
-  private *searching(doubtful: readonly number[], onGone: (sequence: number) => void): Generator<number, void> {
+  private *searching(doubtful: readonly number[], onGone: (sequence: number) => void): Paced<void> {
     const { store, state, filter, listUpTo } = this;
     for (const sequence of doubtful) {
       let found = store.next(sequence, null);

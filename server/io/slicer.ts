@@ -5,7 +5,8 @@
 
 import type { Io } from './io.ts';
 
-const SLICE_MS = 4;
+/** So long one piece may take. */
+export const SLICE_MS = 4;
 
 /** Runs the work to its end; `done` gets what it returned. Errors it throws are thrown from the event loop. */
 export function runSliced<T>(io: Io, work: Generator<unknown, T>, done: (result: T) => void): void {

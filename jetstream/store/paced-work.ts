@@ -9,11 +9,11 @@
  */
 
 import type { Io } from '../../server/io/io.ts';
-import type { MessageStore } from '../store/store.ts';
+import { SLICE_MS } from '../../server/io/slicer.ts';
+import type { MessageStore } from './store.ts';
 
 export const CONGESTED = -1;
 
-const SLICE_MS = 4;
 const CONGESTED_RETRY_MS = 2;
 
 export type Paced<T> = Generator<number, T>;

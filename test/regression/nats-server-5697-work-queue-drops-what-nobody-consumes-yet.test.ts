@@ -1,14 +1,14 @@
 /** nats-server#5697, #6538: work queues and interest streams dropped messages that somebody could still want. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node';
-import { expect, onTestFinished, test } from 'vitest';
-import { describeTargets, serve } from '../helpers/describe-targets.ts';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
+import { expect, test } from 'vitest';
+import { describeTargets } from '../helpers/describe-targets.ts';
+import { jetStreamOf } from '../helpers/jetstream-client.ts';
 import { JetStreamTalk } from '../helpers/jetstream-talk.ts';
-import type { Target } from '../helpers/targets.ts';
 
 describeTargets('a stream that keeps messages for its consumers', (target) => {
   test('keeps in a work queue what no filter passes yet', async () => {
-    const client = await clientOf(target);
+    const { connection: client } = await jetStreamOf(target);
     await makeStream(client, 'workqueue');
     await makeConsumer(client, 'b', { filter_subject: 's.b' });
     for (const subject of ['s.a', 's.b', 's.c']) await client.request(subject, subject);
@@ -19,7 +19,7 @@ describeTargets('a stream that keeps messages for its consumers', (target) => {
   });
 
   test('keeps what one consumer got as often as allowed while others acknowledge the rest', async () => {
-    const client = await clientOf(target);
+    const { connection: client } = await jetStreamOf(target);
     await makeStream(client, 'interest');
     await makeConsumer(client, 'once', { max_deliver: 1, ack_wait: 100_000_000 });
     await makeConsumer(client, 'other', {});
@@ -33,7 +33,7 @@ describeTargets('a stream that keeps messages for its consumers', (target) => {
   });
 
   test('lets go what nobody wants any more when a filter changes', async () => {
-    const client = await clientOf(target);
+    const { connection: client } = await jetStreamOf(target);
     await makeStream(client, 'interest');
     await makeConsumer(client, 'c', { filter_subject: 's.*' });
     for (const subject of ['s.a', 's.b', 's.a']) await client.request(subject, subject);
@@ -42,14 +42,6 @@ describeTargets('a stream that keeps messages for its consumers', (target) => {
     expect((await pull(client, 'c')).map((each) => each.subject)).toEqual(['s.b']);
   });
 });
-
-async function clientOf(target: Target): Promise<NatsConnection> {
-  const server = await serve(target, 'jetstream { store_dir: "store" }');
-  const { host, port } = server.address();
-  const client = await connect({ servers: `${host}:${port}` });
-  onTestFinished(() => client.close());
-  return client;
-}
 
 async function makeStream(client: NatsConnection, retention: string): Promise<void> {
   await client.request('$JS.API.STREAM.CREATE.S', JSON.stringify({ name: 'S', subjects: ['s.*'], retention }));

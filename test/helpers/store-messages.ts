@@ -97,6 +97,25 @@ export function readAll(store: MessageStore, settle: () => void): Stored[] {
   return sequencesOf(store, settle).flatMap((sequence) => readStored(store, sequence, settle) ?? []);
 }
 
+/** Shows each message of the store, oldest first. `wait` lets the world go on until its condition holds. */
+export function visitMessages(
+  store: MessageStore,
+  wait: (condition: () => boolean) => void,
+  visit: (view: RecordView) => void,
+): void {
+  const view = new RecordView(Buffer.alloc(0));
+  for (let sequence = store.firstSequence; sequence <= store.lastSequence; sequence++) {
+    let outcome = store.read(sequence, view);
+    while (outcome === 'loading') {
+      let isReadable = false;
+      store.whenReadable(sequence, () => (isReadable = true));
+      wait(() => isReadable);
+      outcome = store.read(sequence, view);
+    }
+    if (outcome === 'found') visit(view);
+  }
+}
+
 function awaitReadable(store: MessageStore, sequence: number, settle: () => void): void {
   let calls = 0;
   store.whenReadable(sequence, () => calls++);

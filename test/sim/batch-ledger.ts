@@ -4,8 +4,9 @@
  *
  * The payload of every message says what it belongs to: `<id> <position> <count>`, then padding.
  */
-import { RecordView } from '../../jetstream/store/record.ts';
+import type { RecordView } from '../../jetstream/store/record.ts';
 import type { MessageStore } from '../../jetstream/store/store.ts';
+import { visitMessages } from '../helpers/store-messages.ts';
 
 export interface Published {
   readonly id: string;
@@ -78,16 +79,6 @@ export function storedIn(view: RecordView): Stored {
 /** Everything visible in the store. `wait` lets the world go on until its condition holds. */
 export function readAll(store: MessageStore, wait: (condition: () => boolean) => void): Stored[] {
   const found: Stored[] = [];
-  const view = new RecordView(Buffer.alloc(0));
-  for (let sequence = store.firstSequence; sequence <= store.lastSequence; sequence++) {
-    let outcome = store.read(sequence, view);
-    while (outcome === 'loading') {
-      let isReadable = false;
-      store.whenReadable(sequence, () => (isReadable = true));
-      wait(() => isReadable);
-      outcome = store.read(sequence, view);
-    }
-    if (outcome === 'found') found.push(storedIn(view));
-  }
+  visitMessages(store, wait, (view) => found.push(storedIn(view)));
   return found;
 }

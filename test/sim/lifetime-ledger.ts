@@ -2,8 +2,8 @@
  * What publishers sent to a stream with roll-ups and TTLs, and what of it must be there, may be there, and can't be there.
  * Each subject has one publisher, who waits for an answer before going on: so the order of its messages is known.
  */
-import { RecordView } from '../../jetstream/store/record.ts';
-import { LOADING, type MessageStore, NONE } from '../../jetstream/store/store.ts';
+import type { MessageStore } from '../../jetstream/store/store.ts';
+import { visitMessages } from '../helpers/store-messages.ts';
 
 /** A timer may be late by so much. */
 const LATE_MS = 1500;
@@ -107,26 +107,14 @@ function markerFaults(subject: string, found: readonly Found[], nowMs: number, m
 /** Every message of the store. */
 export function readFound(store: MessageStore, until: (condition: () => boolean) => void): Found[] {
   const found: Found[] = [];
-  const view = new RecordView(Buffer.alloc(0));
-  const readable = (sequence: number): void => {
-    let isReadable = false;
-    store.whenReadable(sequence, () => (isReadable = true));
-    until(() => isReadable);
-  };
-  for (let at = store.firstSequence; ;) {
-    const next = store.next(at, null);
-    if (next === NONE) return found;
-    if (next === LOADING || store.read(next, view) === 'loading') {
-      readable(next === LOADING ? at : next);
-      continue;
-    }
+  visitMessages(store, until, (view) => {
     found.push({
-      sequence: next,
+      sequence: view.sequence,
       subject: view.subject,
       headers: view.buffer.toString('latin1', view.bodyStart, view.payloadStart),
       id: view.buffer.toString('latin1', view.payloadStart, view.end).split(' ', 1)[0] as string,
       timeMs: view.seconds * 1000 + view.nanoseconds / 1e6,
     });
-    at = next + 1;
-  }
+  });
+  return found;
 }

@@ -3,8 +3,8 @@
  * back and is not kept; what somebody still waits for is never lost.
  */
 import { describe, expect, it } from 'vitest';
-import { RecordView } from '../../jetstream/store/record.ts';
 import type { MessageStore } from '../../jetstream/store/store.ts';
+import { visitMessages } from '../helpers/store-messages.ts';
 import { BatchWorld } from './batch-world.ts';
 import { RetentionPublisher, RetentionWorker } from './retention-actors.ts';
 import { RetentionLedger, type WantedStream } from './retention-ledger.ts';
@@ -78,16 +78,7 @@ function storeOf(world: BatchWorld, name: string): MessageStore {
 /** Subjects by sequence. */
 function heldBy(world: BatchWorld, store: MessageStore): Map<number, string> {
   const held = new Map<number, string>();
-  const view = new RecordView(Buffer.alloc(0));
-  for (let sequence = store.firstSequence; sequence <= store.lastSequence; sequence++) {
-    let outcome = store.read(sequence, view);
-    while (outcome === 'loading') {
-      let isReadable = false;
-      store.whenReadable(sequence, () => (isReadable = true));
-      world.until(() => isReadable, 'a message to be read');
-      outcome = store.read(sequence, view);
-    }
-    if (outcome === 'found') held.set(sequence, view.subject);
-  }
+  const wait = (condition: () => boolean): void => world.until(condition, 'a message to be read');
+  visitMessages(store, wait, ({ sequence, subject }) => held.set(sequence, subject));
   return held;
 }

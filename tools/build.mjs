@@ -61,8 +61,8 @@ const blobFuse = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 const postject = join(root, 'node_modules', 'postject', 'dist', 'cli.js');
 
-const toolFiles = ['build.mjs', 'elf-strip.mjs', 'password-worker.mjs', 'sqlite-binding.mjs'].map((name) =>
-  join(root, 'tools', name),
+const toolFiles = ['build.mjs', 'elf-strip.mjs', 'lazy-builtins.mjs', 'password-worker.mjs', 'sqlite-binding.mjs'].map(
+  (name) => join(root, 'tools', name),
 );
 
 try {
@@ -132,6 +132,7 @@ async function bundleFrom({ entry, defines }) {
   const { build } = await import('esbuild');
   const { embeddedBinding } = await import('./sqlite-binding.mjs');
   const { embeddedWorker } = await import('./password-worker.mjs');
+  const { lazyBuiltins } = await import('./lazy-builtins.mjs');
   const result = await build({
     absWorkingDir: root,
     entryPoints: [entry],
@@ -155,7 +156,7 @@ async function bundleFrom({ entry, defines }) {
       __PETIOLE_SYNC__: 'true',
       ...defines,
     },
-    plugins: [embeddedBinding, embeddedWorker],
+    plugins: [embeddedBinding, embeddedWorker, lazyBuiltins],
     logLevel: 'warning',
   });
   if (result.warnings.length > 0) throw new Error(`the bundler gave ${result.warnings.length} warnings`);

@@ -1,6 +1,8 @@
 /** The production Io: the host's clocks, timers, randomness, disk and network. */
 
+import { Buffer } from 'node:buffer';
 import { randomBytes } from 'node:crypto';
+import fs from 'node:fs';
 import type { Io, Random } from './io.ts';
 import { RealClock } from './real-clock.ts';
 import { RealDisk } from './real-disk.ts';
@@ -10,7 +12,7 @@ import { RealPasswords } from './real-passwords.ts';
 import { realTimers } from './real-timers.ts';
 
 const random: Random = {
-  bytes: randomBytes,
+  bytes: bytesOfKernel,
   fraction: Math.random,
 };
 
@@ -24,4 +26,24 @@ export function realIo(): Io {
     host: new RealHost(),
     passwords: new RealPasswords(),
   };
+}
+
+/**
+ * Random bytes from where node:crypto's come from too, without that module, which takes longer to load than the rest of
+ * a start. Where there is no such device (a bare chroot) it has to be loaded.
+ */
+function bytesOfKernel(count: number): Buffer {
+  let device: number;
+  try {
+    device = fs.openSync('/dev/urandom', 'r');
+  } catch {
+    return randomBytes(count);
+  }
+  try {
+    const bytes = Buffer.allocUnsafe(count);
+    if (fs.readSync(device, bytes) !== count) return randomBytes(count);
+    return bytes;
+  } finally {
+    fs.closeSync(device);
+  }
 }

@@ -5,7 +5,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { describe, expect, it } from 'vitest';
 import { until } from '../helpers/until.ts';
-import { sameTalk, type StreamTalk } from './stream-talk.ts';
+import { sameTalk, type StreamTalk } from '../helpers/stream-talk.ts';
 
 const EXPECTED = 'Nats-Expected-Last-Subject-Sequence';
 const OPERATION = 'KV-Operation';

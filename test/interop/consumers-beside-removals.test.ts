@@ -3,7 +3,7 @@
  * consumers. Among it nats-server#2607, #3838: a purge of one subject disturbed consumers of another.
  */
 import { describe, expect, it } from 'vitest';
-import { sameTalk, type StreamTalk } from './stream-talk.ts';
+import { sameTalk, type StreamTalk } from '../helpers/stream-talk.ts';
 
 const FILTERS = { all: '', one: 'r.1', two: 'r.2' };
 

@@ -1,7 +1,7 @@
 /** Pull consumers: what is delivered to whom, how often, and where the consumer stands then; as nats-server does it. */
-import { describeTalks } from './pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('acknowledgements', [
+describePullTalks('acknowledgements', [
   [
     'explicit: floors move over what is acknowledged in order',
     `put a*5
@@ -192,7 +192,7 @@ describeTalks('acknowledgements', [
   ],
 ]);
 
-describeTalks('redelivery', [
+describePullTalks('redelivery', [
   [
     'after the wait, in order',
     `put a*3
@@ -317,7 +317,7 @@ describeTalks('redelivery', [
   ],
 ]);
 
-describeTalks('requests', [
+describePullTalks('requests', [
   [
     'without a body, with a number, with nonsense',
     `put a*9
@@ -528,7 +528,7 @@ describeTalks('requests', [
   ],
 ]);
 
-describeTalks('messages', [
+describePullTalks('messages', [
   [
     'as headers only',
     `put a:100
@@ -607,8 +607,9 @@ describeTalks('messages', [
      consumer F {"deliver_policy":"last","filter_subjects":["s.x"]}
      info F
      pull D 1
+     hear 1
      pull E 1
-     hear 2
+     hear 1
      info E`,
   ],
   [
@@ -704,7 +705,7 @@ describeTalks('messages', [
   ],
 ]);
 
-describeTalks('a start anew', [
+describePullTalks('a start anew', [
   [
     'keeps what was delivered and acknowledged',
     `put a*6
@@ -764,7 +765,7 @@ describeTalks('a start anew', [
   ],
 ]);
 
-describeTalks('a stream', [
+describePullTalks('a stream', [
   [
     'that limits its consumers',
     `stream {"consumer_limits":{"max_ack_pending":5,"inactive_threshold":90000000000}}

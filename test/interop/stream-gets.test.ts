@@ -1,6 +1,6 @@
 /** Gets of stored messages, one and many, and what is refused: nats-server and petiole say the same. */
 import { describe, expect, it } from 'vitest';
-import { sameTalk, type StreamTalk } from './stream-talk.ts';
+import { sameTalk, type StreamTalk } from '../helpers/stream-talk.ts';
 
 const FAR = '2100-01-01T00:00:00Z';
 const LONG_AGO = '2000-01-01T00:00:00Z';

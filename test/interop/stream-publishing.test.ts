@@ -2,7 +2,7 @@
 import type { Msg } from '@nats-io/transport-node';
 import { describe, expect, it } from 'vitest';
 import { until } from '../helpers/until.ts';
-import { sameTalk, type StreamTalk } from './stream-talk.ts';
+import { sameTalk, type StreamTalk } from '../helpers/stream-talk.ts';
 
 const ROLLUP = 'Nats-Rollup';
 const TTL = 'Nats-TTL';

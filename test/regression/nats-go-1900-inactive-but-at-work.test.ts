@@ -1,7 +1,7 @@
 /** nats-io/nats.go#1900 (nats-server#7052): a consumer was inactive, and gone, while its messages were being worked on. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('a consumer whose messages are not acknowledged yet', [
+describePullTalks('a consumer whose messages are not acknowledged yet', [
   [
     'is not inactive before they could be delivered again',
     `put a

@@ -1,7 +1,7 @@
 /** nats-io/nats.py#986: a request whose heartbeats are further apart than half its time is a bad one. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('a request with heartbeats', [
+describePullTalks('a request with heartbeats', [
   [
     'ends at once if it would hear but one',
     `consumer C

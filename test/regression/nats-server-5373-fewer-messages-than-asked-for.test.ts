@@ -1,7 +1,7 @@
 /** nats-server#5373, #7457: a request that did not wait, with fewer messages than it asked for, ended in 408. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('a request that does not wait', [
+describePullTalks('a request that does not wait', [
   [
     'gets what is there, and is told that there is no more',
     `put a*5

@@ -1,7 +1,7 @@
 /** nats-server#5608: num_pending was too high with a filter that ends in a full wildcard. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('a filter that ends in a full wildcard', [
+describePullTalks('a filter that ends in a full wildcard', [
   [
     'is counted exactly',
     `put x x.a x.b xx x.a.b y.x x.a.c*3

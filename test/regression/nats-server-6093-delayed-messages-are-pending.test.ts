@@ -1,7 +1,7 @@
 /** nats-server#6093: messages that were refused with a delay count as pending meanwhile; that is how it is meant. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('messages refused with a delay', [
+describePullTalks('messages refused with a delay', [
   [
     'hold their places',
     `put a*3

@@ -1,7 +1,7 @@
 /** nats-server#6154: a backoff longer than max_deliver was taken, and a shorter one refused. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('a backoff', [
+describePullTalks('a backoff', [
   [
     'is at most as long as there are deliveries',
     `consumer C {"backoff":[1000000000,2000000000],"max_deliver":1}

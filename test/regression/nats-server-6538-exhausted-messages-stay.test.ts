@@ -1,7 +1,7 @@
 /** nats-server#6538, #7817: messages that were delivered too often vanished from streams that keep messages for their consumers. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('a message that was delivered as often as allowed', [
+describePullTalks('a message that was delivered as often as allowed', [
   [
     'stays in an interest stream',
     `stream {"retention":"interest"}

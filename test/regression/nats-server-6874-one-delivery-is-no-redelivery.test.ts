@@ -1,7 +1,7 @@
 /** nats-server#6874: with max_deliver 1 the info spoke of redeliveries. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('a consumer that delivers once', [
+describePullTalks('a consumer that delivers once', [
   [
     'has redelivered nothing',
     `put a

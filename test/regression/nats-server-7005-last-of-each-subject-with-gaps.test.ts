@@ -1,7 +1,7 @@
 /** nats-server#7005, #8313, #3148: consumers of the last message per subject missed some, and miscounted, where messages had been deleted. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('the last messages of all subjects', [
+describePullTalks('the last messages of all subjects', [
   [
     'come once each, and are counted exactly',
     `stream {"max_msgs_per_subject":2}

@@ -1,7 +1,7 @@
 /** nats-server#7779: filters that cross, of which neither is part of the other, were refused. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('several filters', [
+describePullTalks('several filters', [
   [
     'may cross',
     `put foo.a a.foo foo.foo b

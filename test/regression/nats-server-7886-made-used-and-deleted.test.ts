@@ -1,5 +1,5 @@
 /** nats-server#7886: deleting a consumer right after it was used failed with "directory not empty". */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
 const ROUNDS = 20;
 const ROUND = `
@@ -8,6 +8,6 @@ const ROUND = `
      hear 1
      api CONSUMER.DELETE.S.C`;
 
-describeTalks('a consumer that is deleted right after it was used', [
+describePullTalks('a consumer that is deleted right after it was used', [
   ['is gone, again and again', `put a${ROUND.repeat(ROUNDS)}`],
 ]);

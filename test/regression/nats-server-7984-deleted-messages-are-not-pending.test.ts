@@ -1,7 +1,7 @@
 /** nats-server#7984: messages that were deleted while they were pending held their place under max_ack_pending for good. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('a message that is deleted while it is pending', [
+describePullTalks('a message that is deleted while it is pending', [
   [
     'makes place for the next',
     `put a*2

@@ -1,7 +1,7 @@
 /** nats-server#8431: acknowledging all up to a message removed messages that the consumer's filter does not pass. */
-import { describeTalks } from '../interop/pull-talk.ts';
+import { describePullTalks } from '../helpers/pull-talk.ts';
 
-describeTalks('acknowledging everything up to a message', [
+describePullTalks('acknowledging everything up to a message', [
   [
     'removes nothing that only another consumer wants',
     `stream {"retention":"interest"}

@@ -26,7 +26,7 @@ import {
   type Subscription,
 } from '@nats-io/transport-node';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { deleteStreams } from '../helpers/delete-streams.ts';
+import { deleteStreams } from './delete-streams.ts';
 import {
   absenceIsFailure,
   isAbsent,
@@ -35,9 +35,9 @@ import {
   type RunningServer,
   startServer,
   type Target,
-} from '../helpers/targets.ts';
-import { temporaryDirectory } from '../helpers/temporary-directory.ts';
-import { until } from '../helpers/until.ts';
+} from './targets.ts';
+import { temporaryDirectory } from './temporary-directory.ts';
+import { until } from './until.ts';
 
 /** Long enough for a server on a busy machine to say what it has to say. */
 const QUIET_MS = 150;
@@ -45,10 +45,10 @@ const QUIET_MS = 150;
 const REPLY_MS = 1000;
 
 /** `said`: lines that must be among what both servers say. */
-export type Talk = readonly [title: string, script: string, ...said: readonly string[]];
+export type PullTalk = readonly [title: string, script: string, ...said: readonly string[]];
 
 /** Tests that hold the talks. */
-export function describeTalks(title: string, talks: readonly Talk[]): void {
+export function describePullTalks(title: string, talks: readonly PullTalk[]): void {
   const targets = [natsServer(), petiole()];
   const absent = targets.find((target) => isAbsent(target));
   describe.skipIf(absent !== undefined && !absenceIsFailure())(`${title} (${absent?.absent ?? 'both servers'})`, () => {

@@ -3,8 +3,8 @@
  */
 import { connect, headers, type Msg, type NatsConnection } from '@nats-io/transport-node';
 import { expect } from 'vitest';
-import { isAbsent, natsServer, petiole, type RunningServer, startServer, type Target } from '../helpers/targets.ts';
-import { until } from '../helpers/until.ts';
+import { isAbsent, natsServer, petiole, type RunningServer, startServer, type Target } from './targets.ts';
+import { until } from './until.ts';
 
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
 const QUIET_MS = 150;

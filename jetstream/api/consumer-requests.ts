@@ -16,7 +16,7 @@ import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
 import { consumersBody, isEmptyBody, readOptions } from './request-bodies.ts';
 import type { StreamEntry } from './stream-entry.ts';
-import { consumerInfo } from './stream-info.ts';
+import { consumerInfo, whenCounted } from './stream-info.ts';
 
 const CREATE = 'consumer_create_response';
 const INFO = 'consumer_info_response';
@@ -40,7 +40,8 @@ const createConsumer: ApiHandler = (context, request) => {
   const { entry, config, existing } = plan;
   const { jetstream } = context;
   const answer = (): void => {
-    request.respond(CREATE, consumerInfo(entry.consumers.get(config.name) as Consumer, 'full'));
+    const consumer = entry.consumers.get(config.name) as Consumer;
+    whenCounted([consumer], () => request.respond(CREATE, consumerInfo(consumer, 'full')));
   };
   const put = (origin: ConsumerOrigin, created: string): void => {
     const isPut = jetstream.putConsumer(entry, config, existing, origin, created, answer);
@@ -130,7 +131,8 @@ const describeConsumer: ApiHandler = (context, request) => {
     return;
   }
   const consumer = consumerOf(context, request, INFO);
-  if (consumer !== null) request.respond(INFO, consumerInfo(consumer, 'full'));
+  if (consumer === null) return;
+  whenCounted([consumer], () => request.respond(INFO, consumerInfo(consumer, 'full')));
 };
 
 const deleteConsumer: ApiHandler = (context, request) => {
@@ -154,7 +156,9 @@ const listConsumers: ApiHandler = (context, request) => {
   const page = consumerPage(context, request, LIST, LIST_LIMIT);
   if (page === null) return;
   const { consumers, ...rest } = page;
-  request.respond(LIST, { ...rest, consumers: consumers.map((consumer) => consumerInfo(consumer, 'list')) });
+  whenCounted(consumers, () => {
+    request.respond(LIST, { ...rest, consumers: consumers.map((consumer) => consumerInfo(consumer, 'list')) });
+  });
 };
 
 interface Page {

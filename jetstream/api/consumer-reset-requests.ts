@@ -11,7 +11,7 @@ import { startingSequence } from '../consumer/starting-sequence.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import { STARTING_SEQUENCE_MAX } from '../store/store.ts';
 import type { ApiEntry, ApiHandler } from './api-handler.ts';
-import { consumerInfo } from './stream-info.ts';
+import { consumerInfo, whenCounted } from './stream-info.ts';
 
 const RESET = 'consumer_reset_response';
 const STREAM = 2;
@@ -45,7 +45,10 @@ const resetConsumer: ApiHandler = (context, request) => {
       return;
     }
     const sequence = Math.max(1, value.sequence === 0 ? consumer.state.ackFloor.stream + 1 : value.sequence);
-    const answer = (): void => request.respond(RESET, { ...consumerInfo(consumer, 'full'), reset_seq: sequence });
+    const answer = (): void =>
+      whenCounted([consumer], () => {
+        request.respond(RESET, { ...consumerInfo(consumer, 'full'), reset_seq: sequence });
+      });
     consumer.reset(sequence, () => {
       // What it will not have now, perhaps nobody waits for.
       entry.stream.interest.changed();

@@ -51,6 +51,20 @@ function stateJson(state: StoreState, consumers: number, details: Pick<StateDeta
   };
 }
 
+/** Calls back when all of these consumers know what they have yet to deliver, which after a start takes a while. */
+export function whenCounted(consumers: readonly Consumer[], then: () => void): void {
+  let unknown = 1;
+  const oneMore = (): void => {
+    unknown -= 1;
+    if (unknown === 0) then();
+  };
+  for (const { undelivered } of consumers) {
+    unknown += 1;
+    undelivered.whenKnown(oneMore);
+  }
+  oneMore();
+}
+
 export function consumerInfo(consumer: Consumer, form: ConfigForm): Record<string, unknown> {
   const { state, stream } = consumer;
   const { pending, ackFloor } = state;

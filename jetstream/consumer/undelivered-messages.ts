@@ -26,6 +26,7 @@ export class UndeliveredMessages {
   private list: LastPerSubject | null = null;
   private search: Paced<void> | null = null;
   private isStopped = false;
+  private waiting: (() => void)[] = [];
 
   constructor(io: Io, store: MessageStore, state: ConsumerState, filter: SubjectFilter, listUpTo: number) {
     this.io = io;
@@ -45,6 +46,12 @@ export class UndeliveredMessages {
     return this.search !== null;
   }
 
+  /** Calls back as soon as it is known, or nobody is going to find it out any more. */
+  whenKnown(then: () => void): void {
+    if (this.isUnknown && !this.isStopped) this.waiting.push(then);
+    else then();
+  }
+
   /**
    * Finds out what there is to deliver, then calls back. Before, `onGone` is called for each of the `doubtful` sequences
    * that is not in the stream.
@@ -56,11 +63,19 @@ export class UndeliveredMessages {
     runPaced(this.io, this.store, search, isOver, () => {
       this.search = null;
       done();
+      this.tellWaiting();
     });
   }
 
   stop(): void {
     this.isStopped = true;
+    this.tellWaiting();
+  }
+
+  private tellWaiting(): void {
+    const { waiting } = this;
+    this.waiting = [];
+    for (const then of waiting) then();
   }
 
   private *searching(doubtful: readonly number[], onGone: (sequence: number) => void): Paced<void> {

@@ -43,6 +43,8 @@ export class BlockFiles {
   /** How often the disk failed to read the index of a block, or the block instead. */
   private readonly failedLoads = new Map<MessageBlock, number>();
   private emptied: string[] = [];
+  /** Closed blocks whose file was found wanting at start, and what to say of that. */
+  private readonly wanting = new Map<MessageBlock, string>();
 
   constructor(files: StoreFiles, stream: number, directory: string, list: BlockList, subjects: SubjectIndex) {
     this.files = files;
@@ -83,8 +85,20 @@ export class BlockFiles {
     if (!this.files.isRecovering) this.bringToDevice(block);
   }
 
-  /** At start nothing is brought to the device in the background; that begins now. */
-  saveAll(): void {
+  /**
+   * At start the file of this closed block is not what the checkpoint says. That is damage only if the block is there
+   * still when the log is read: a file is removed as soon as nothing in it is visible, before a checkpoint says so.
+   */
+  suspect(block: MessageBlock, note: string): void {
+    this.wanting.set(block, note);
+  }
+
+  /** The log is read. At start nothing is brought to the device in the background; that begins now. */
+  recovered(): void {
+    for (const [block, note] of this.wanting) {
+      if (!this.emptied.includes(stemOf(block))) this.files.damage.note(note);
+    }
+    this.wanting.clear();
     for (const block of this.unsaved) this.bringToDevice(block);
   }
 

@@ -321,7 +321,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
     this.isRecovering = false;
     this.listener = this.toldLater;
     this.streamLog.continueAt(this.lastSequence, this.lastTime ?? NO_TIME);
-    this.blockFiles.saveAll();
+    this.blockFiles.recovered();
     if (this.retention.limits !== this.wantedLimits) this.setLimits(this.wantedLimits);
     if (this.messages > 0) this.listener.stored(this.firstSequence, this.lastSequence);
     this.apply();

@@ -115,11 +115,11 @@ function noteDamage(blockFiles: BlockFiles, block: MessageBlock, lacksIndex: boo
   if (lacksIndex) damage.note(`"${blockFiles.indexPath(block)}" is damaged or gone, and made anew`);
   const path = blockFiles.path(block);
   const status = disk.statusNow(path);
-  if (status === null || status.isDirectory) damage.note(`"${path}" is gone: what the log does not hold of it is lost`);
-  else if (status.bytes < block.bytes.end) {
-    damage.note(
-      `"${path}" ends ${block.bytes.end - status.bytes} bytes early: what the log does not hold of them is lost`,
-    );
+  if (status === null || status.isDirectory) {
+    blockFiles.suspect(block, `"${path}" is gone: what the log does not hold of it is lost`);
+  } else if (status.bytes < block.bytes.end) {
+    const missing = block.bytes.end - status.bytes;
+    blockFiles.suspect(block, `"${path}" ends ${missing} bytes early: what the log does not hold of them is lost`);
   }
 }
 

@@ -18,6 +18,7 @@
 import { strict as assert } from 'node:assert';
 import type { Buffer } from 'node:buffer';
 import type { Io, IoError, Timer } from '../../server/io/io.ts';
+import { LatencyCounts } from '../../server/io/latency-counts.ts';
 import type { Producer } from '../../server/ports.ts';
 import { Batch, BATCH_BYTES_MAX, BatchBuffers } from './batch.ts';
 import type { Coverage } from './coverage.ts';
@@ -32,6 +33,8 @@ export const FRAME_BYTES_MAX: number = BATCH_BYTES_MAX;
 const RESERVE_BYTES = 256 * 1024;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5000;
+/** Ranges in which commits are counted: a good SSD takes a fraction of a millisecond, a worn card seconds. */
+const COMMIT_BOUNDS_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
 
 /** Whoever appends frames. */
 export interface LogParticipant {
@@ -60,14 +63,19 @@ export type SyncMode = 'always' | number;
 export interface LogStatistics {
   commits: number;
   bytesWritten: number;
-  /** Milliseconds of the last commit, from its write to its completion. */
-  lastCommitMs: number;
+  /** How long commits took, from their write to its completion. */
+  readonly commitMs: LatencyCounts;
   writeErrors: number;
 }
 
 export class CommitLog {
   readonly segments: SegmentPool;
-  readonly statistics: LogStatistics = { commits: 0, bytesWritten: 0, lastCommitMs: 0, writeErrors: 0 };
+  readonly statistics: LogStatistics = {
+    commits: 0,
+    bytesWritten: 0,
+    commitMs: new LatencyCounts(COMMIT_BOUNDS_MS),
+    writeErrors: 0,
+  };
   /** Everything below this position is durable. */
   durableLsn: number;
   /** The last write error while it lasts. */
@@ -245,18 +253,18 @@ export class CommitLog {
   private writeBatch(segment: Segment, batch: Batch): void {
     const started = this.io.clock.monotonicMs();
     segment.write(batch.buffer, batch.length, batch.lsn, (error) => {
-      this.statistics.lastCommitMs = this.io.clock.monotonicMs() - started;
-      this.completed(batch, error);
+      this.completed(batch, error, started);
     });
   }
 
   private writeBatchNow(segment: Segment, batch: Batch, intervalMs: number): void {
+    const started = this.io.clock.monotonicMs();
     const error = segment.writeNow(batch.buffer, batch.length, batch.lsn);
     this.syncTimer ??= this.io.timers.after(intervalMs, () => this.syncNow());
-    this.completed(batch, error);
+    this.completed(batch, error, started);
   }
 
-  private completed(batch: Batch, error: IoError | null): void {
+  private completed(batch: Batch, error: IoError | null, startedMs: number): void {
     this.writing = null;
     if (error !== null) {
       this.sealed.unshift(batch);
@@ -266,6 +274,7 @@ export class CommitLog {
     this.error = null;
     this.failures = 0;
     this.statistics.commits++;
+    this.statistics.commitMs.add(this.io.clock.monotonicMs() - startedMs);
     this.statistics.bytesWritten += batch.length;
     this.durableLsn = batch.endLsn;
     if (this.segment !== null) this.segments.noteRoom(this.segment.roomBehind(this.durableLsn));

@@ -1,21 +1,27 @@
 /**
  * What an endpoint is: a path, and a function from a request's parameters to an answer. A short answer is given at
- * once; a long one is a generator that yields between pieces of work, and the monitor runs it in slices.
+ * once; a long one is a generator that yields between pieces of work, and the monitor runs it in slices; one that sees to
+ * its own pace is a function.
  */
 
 import type { HttpResponse } from '../io/io.ts';
 import type { CpuUsage } from './cpu-usage.ts';
+import type { MetricsRoom } from './metrics-room.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
 import type { RequestCounts } from './request-counts.ts';
 
-export type Answer = HttpResponse | Generator<void, HttpResponse>;
+export type Answer = HttpResponse | Generator<void, HttpResponse> | Later;
+
+/** Responds when it has something to say. */
+export type Later = (respond: (response: HttpResponse) => void) => void;
 
 /** What endpoints work with. */
 export interface MonitorContext {
   readonly source: MonitorSource;
   readonly requests: RequestCounts;
   readonly cpu: CpuUsage;
+  readonly metrics: MetricsRoom;
   /** A list may be so long. */
   readonly listBytesMax: number;
 }
@@ -44,6 +50,11 @@ export function jsonResponse(status: number, body: string | Uint8Array): HttpRes
 
 export function textResponse(status: number, text: string): HttpResponse {
   return respond(status, 'text/plain; charset=utf-8', text, {});
+}
+
+/** Text of a type of its own. */
+export function typedResponse(type: string, body: Uint8Array): HttpResponse {
+  return respond(200, type, body, {});
 }
 
 /** In the place of a list that would be longer than one document may be. */

@@ -3,6 +3,7 @@
  * out is written while the server goes on.
  */
 
+import type { JetStream } from '../../jetstream/api/jetstream.ts';
 import type { LeafNodes } from '../../leafnode/leaf-nodes.ts';
 import type { Account } from '../account/account.ts';
 import type { ServerOptions } from '../config/options.ts';
@@ -34,7 +35,7 @@ export interface MonitorSource {
   readonly globalAccount: Account;
   readonly systemAccount: Account;
   readonly clients: ReadonlyMap<number, ClientConnection>;
-  readonly leafNodes: Pick<LeafNodes, 'links'>;
+  readonly leafNodes: Pick<LeafNodes, 'links' | 'linkSnapshots' | 'remoteSnapshots'>;
   readonly closedConnections: ClosedConnections;
   readonly clientsAccepted: number;
   /** Of connections that are gone. */
@@ -49,6 +50,8 @@ export interface MonitorSource {
   readonly slowLeafs: number;
   readonly staleLeafs: number;
 
+  /** `null`: off. */
+  readonly jetstream: JetStream | null;
   /** `null` where JetStream is off, or has not come so far. */
   readonly jetStreamView: JetStreamView | null;
 }

@@ -20,6 +20,7 @@ import { CpuUsage } from './cpu-usage.ts';
 import { BadRequest, type Endpoint, htmlResponse, type MonitorContext, textResponse } from './endpoint.ts';
 import { healthz } from './healthz.ts';
 import { indexPage } from './index-page.ts';
+import { metrics, MetricsRoom } from './metrics-room.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import { Query } from './query.ts';
 import { RequestCounts } from './request-counts.ts';
@@ -45,6 +46,7 @@ const ENDPOINTS: readonly Endpoint[] = [
   { path: '/subsz', title: 'Subscriptions', answer: subsz },
   { path: '/subscriptionsz', title: '', answer: subsz },
   { path: '/healthz', title: 'Health Probe', answer: healthz },
+  { path: '/metrics', title: '', answer: metrics },
 ];
 
 export class Monitor {
@@ -58,9 +60,10 @@ export class Monitor {
   private secured: TlsContext | null = null;
 
   constructor(source: MonitorSource, listBytesMax: number = LIST_BYTES_MAX) {
-    this.context = { source, requests: new RequestCounts(), cpu: new CpuUsage(source.io), listBytesMax };
+    const requests = new RequestCounts();
+    const cpu = new CpuUsage(source.io);
+    this.context = { source, requests, cpu, metrics: new MetricsRoom(), listBytesMax };
     for (const { path, answer } of ENDPOINTS) this.endpoints.set(this.pathOf(path), answer);
-    const { requests } = this.context;
     this.endpoints.set(this.pathOf('/'), () => {
       requests.count('/');
       return indexPage(ENDPOINTS, (path) => this.pathOf(path));
@@ -101,6 +104,7 @@ export class Monitor {
 
   /** Stops listening and ends what is connected. */
   close(): void {
+    this.context.metrics.close();
     this.listener?.close(() => undefined);
   }
 
@@ -121,7 +125,8 @@ export class Monitor {
     }
     try {
       const answer = endpoint(new Query(query), this.context);
-      if ('next' in answer) this.enqueue(answer, respond);
+      if (typeof answer === 'function') answer(respond);
+      else if ('next' in answer) this.enqueue(answer, respond);
       else respond(answer);
     } catch (error) {
       if (!(error instanceof BadRequest)) throw error;

@@ -27,6 +27,11 @@ const FEATURE_FLAGS = {
 
 export function varz(_query: Query, context: MonitorContext): HttpResponse {
   context.requests.count('/varz');
+  return jsonResponse(200, varzText(context));
+}
+
+/** The page as JSON. */
+export function varzText(context: MonitorContext): string {
   const { source } = context;
   const json = new IndentedJson();
   json.beginObject();
@@ -38,7 +43,7 @@ export function varz(_query: Query, context: MonitorContext): HttpResponse {
   json.members(requestsAndConfig(context));
   json.members(troubles(source));
   json.end();
-  return jsonResponse(200, json.wholeText());
+  return json.wholeText();
 }
 
 function identity(source: MonitorSource): object {

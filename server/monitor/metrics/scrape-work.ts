@@ -1,0 +1,51 @@
+/**
+ * The work of one scrape, in pieces: as many as fit into a slice, then the event loop does everything else. A piece may
+ * have to wait for the disk. No wait is longer than WAIT_MS and all together not longer than WAITS_MS: somebody waits for
+ * the answer, and what a slow disk keeps back is left out of it.
+ */
+
+import type { Io } from '../../io/io.ts';
+import { SLICE_MS } from '../../io/slicer.ts';
+
+const WAIT_MS = 250;
+const WAITS_MS = 1000;
+
+/** Calls back when what is waited for is there, or never. */
+export type Wait = (resume: () => void) => void;
+
+/** Yields what it waits for, or nothing: others may have a turn now. */
+export type ScrapeWork<T = void> = Generator<Wait | void, T>;
+
+export function runScrape<T>(io: Io, work: ScrapeWork<T>, done: (result: T) => void): void {
+  const { clock, timers } = io;
+  let waitedMs = 0;
+  const waitFor = (wait: Wait): void => {
+    const since = clock.monotonicMs();
+    let isOver = false;
+    const resume = (): void => {
+      if (isOver) return;
+      isOver = true;
+      timer.cancel();
+      waitedMs += clock.monotonicMs() - since;
+      timers.afterTurn(run);
+    };
+    const timer = timers.after(Math.min(WAIT_MS, WAITS_MS - waitedMs), resume);
+    wait(resume);
+  };
+  const run = (): void => {
+    const until = clock.monotonicMs() + SLICE_MS;
+    do {
+      const step = work.next();
+      if (step.done === true) {
+        done(step.value);
+        return;
+      }
+      if (step.value !== undefined && waitedMs < WAITS_MS) {
+        waitFor(step.value);
+        return;
+      }
+    } while (clock.monotonicMs() < until);
+    timers.afterTurn(run);
+  };
+  run();
+}

@@ -24,6 +24,8 @@ const MS_PER_MINUTE = 60_000;
 /** A life ends within so long after everybody has got on. */
 const END_WITHIN_MS = MINUTES > 0 ? 20_000 : 400;
 const STOP_CHANCE = MINUTES > 0 ? 0.5 : 0;
+/** What was left over from a long soak takes long to be worked off. */
+const WORKED_OFF_MS = PROGRESS_MS * Math.max(1, MINUTES);
 const SETTLE_MS = 1500;
 const MS_PER_KILL = 30_000;
 const FAULTS_SHOWN = 10;
@@ -64,12 +66,12 @@ it(
 
     load.begin(life);
     load.finish(life);
-    await until(() => load.isDone || load.faults.length > 0, 'everything to be worked off', PROGRESS_MS);
+    await until(() => load.isDone || load.faults.length > 0, 'everything to be worked off', WORKED_OFF_MS);
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     await site.whenDone((done) => load.audit(life, true, done), 'the streams to be read');
     load.checkAllSeen(life);
     expect(faults()).toEqual([]);
     console.info(`${site.ends} lives: ${load.summary}`);
   },
-  MS_PER_KILL * (KILLS + 2) + MINUTES * 2 * MS_PER_MINUTE,
+  MS_PER_KILL * (KILLS + 2) + MINUTES * 3 * MS_PER_MINUTE,
 );

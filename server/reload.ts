@@ -10,6 +10,7 @@
  */
 
 import { strict as assert } from 'node:assert';
+import { jetstreamAccounts } from './account/accounts.ts';
 import { announcement, type Announced } from './announcement.ts';
 import { formatDuration } from './config/duration.ts';
 import type { ServerOptions } from './config/options.ts';
@@ -21,6 +22,7 @@ import { limitsOf } from './connection/connection-limits.ts';
 import { tlsInfo, withoutTls } from './connection/tls-info.ts';
 import type { Log, LogOptions } from './io/log.ts';
 import { PeerErrors } from './protocol/errors.ts';
+import { goQuote } from './protocol/go-quote.ts';
 import type { ServerInfo } from './protocol/server-info.ts';
 
 export interface Reloadable extends Announced {
@@ -68,6 +70,7 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
   Users: () => 'authorization users',
   NoAuthUser: () => '',
   Accounts: () => 'accounts',
+  SystemAccount: () => '',
   AuthTimeout: ({ authorization }) => `authorization timeout = ${authorization.timeoutMs / 1000}`,
   Tags: () => 'tags',
   Metadata: () => 'metadata',
@@ -128,15 +131,14 @@ function doorRefusal(before: ServerOptions, next: ServerOptions): string | null 
   return 'config reload not supported by petiole yet for TLSConfig: turning it on or off needs a restart';
 }
 
-/** Which accounts there are, and what they share, is settled at the start; users, limits and mappings are not. */
+/** Which accounts have JetStream is settled at the start. */
 function accountsRefusal(before: ServerOptions, next: ServerOptions): string | null {
-  const settled = ({ accounts, systemAccount }: ServerOptions): string =>
-    JSON.stringify([
-      systemAccount,
-      accounts.map(({ users: _users, limits: _limits, mappings: _mappings, ...rest }) => rest),
-    ]);
-  if (settled(before) === settled(next)) return null;
-  return 'config reload not supported by petiole yet for Accounts: adding, removing and sharing need a restart';
+  if (!before.jetstream.isEnabled) return null;
+  const [had, has] = [jetstreamAccounts(before), jetstreamAccounts(next)];
+  const changed = [...had.filter((name) => !has.includes(name)), ...has.filter((name) => !had.includes(name))];
+  if (changed[0] === undefined) return null;
+  const what = `JetStream of account ${goQuote(changed[0])} is turned on or off by a restart`;
+  return `config reload not supported by petiole yet for Accounts: ${what}`;
 }
 
 /** What can fail is done, and what cannot is left to be done. */

@@ -280,7 +280,7 @@ export class Server implements ConnectionHost, MonitorSource {
   }
 
   reauthorize(): void {
-    this.configuredAccounts.reconfigure(this.options);
+    for (const added of this.configuredAccounts.reconfigure(this.options)) answerUserInfo(this, added);
     this.authenticator = new Authenticator(this.options, this.configuredAccounts, this.logins);
     delete this.info.auth_required;
     if (this.authRequired) this.info.auth_required = true;

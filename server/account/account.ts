@@ -54,9 +54,11 @@ export class Account {
     for (const listener of this.listeners) listener.subscriptionRemoved(subscription);
   }
 
-  /** What this account takes from others, from now on. */
-  importStreams(imports: StreamImports): void {
+  /** What this account takes from others, from now on; `null` for nothing. */
+  importStreams(imports: StreamImports | null): void {
+    this.streamImports?.close();
     this.streamImports = imports;
+    if (imports === null) return;
     for (const subscription of this.sublist.subscriptions()) imports.subscriptionAdded(subscription);
   }
 

@@ -39,7 +39,7 @@ type ExportIo = Pick<Io, 'clock' | 'random' | 'timers'>;
 export class ServiceExport implements Sink {
   readonly sinkKind: SinkKind = 'internal';
   readonly account: Account;
-  private readonly options: Pick<ExportOptions, 'responseType' | 'responseThresholdMs'>;
+  private options: Pick<ExportOptions, 'responseType' | 'responseThresholdMs'>;
   private readonly io: ExportIo;
   private readonly prefix: string;
   private readonly subscription: Subscription;
@@ -60,6 +60,12 @@ export class ServiceExport implements Sink {
 
   get awaitedCount(): number {
     return this.awaited.size;
+  }
+
+  /** Answers from now on are awaited as these options say. */
+  reconfigure(options: Pick<ExportOptions, 'responseType' | 'responseThresholdMs'>): void {
+    this.options = options;
+    for (const each of this.reversed.values()) each.reconfigure(options);
   }
 
   /** A reply subject for a request of `requester`, whose own one is `reply`. */

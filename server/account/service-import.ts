@@ -51,6 +51,15 @@ export class ServiceImport implements Sink {
     this.subscription = new Subscription(this, options.from, '', '');
   }
 
+  get service(): ServiceExport {
+    return this.options.service;
+  }
+
+  /** The subject in the exporting account. */
+  get to(): string {
+    return this.options.to;
+  }
+
   deliver(_subscription: Subscription, message: Message): boolean {
     if (this.depth >= DEPTH_MAX) return false;
     const { importer, service } = this.options;

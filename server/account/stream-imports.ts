@@ -61,6 +61,12 @@ export class StreamImports {
     for (const shadow of shadows) shadow.close();
   }
 
+  /** Nothing is imported any more. */
+  close(): void {
+    for (const shadows of this.shadows.values()) for (const shadow of shadows) shadow.close();
+    this.shadows.clear();
+  }
+
   /** What a subscription to `subject` asks of the exporter; `null` for nothing. */
   private shadowSubject({ from, to, outward }: StreamImport, subject: string): string | null {
     if (isSubsetMatch(to, subject)) return from;

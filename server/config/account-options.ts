@@ -90,3 +90,8 @@ export const UNLIMITED_JETSTREAM: AccountJetStreamOptions = {
   fileStreamBytes: -1,
   isMaxBytesRequired: false,
 };
+
+/** An account of which nothing is said but its name. */
+export function emptyAccount(name: string): AccountOptions {
+  return { name, nkey: '', users: [], mappings: [], exports: [], imports: [], limits: NO_LIMITS, jetstream: null };
+}

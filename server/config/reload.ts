@@ -8,6 +8,7 @@
  */
 
 import { goQuote } from '../protocol/go-quote.ts';
+import { SYSTEM_ACCOUNT } from './account-options.ts';
 import { formatDuration } from './duration.ts';
 import type { KeyFacts } from './key.ts';
 import type { LeafRemoteOptions, ServerOptions } from './options.ts';
@@ -92,6 +93,9 @@ const RULES: Readonly<Record<string, Rule | undefined>> = {
     const old = before.authorization.noAuthUser;
     const isGone = after.authorization.users.every(({ username }) => username !== old);
     return after.authorization.noAuthUser === '' && isGone ? null : refusalOf(values);
+  },
+  SystemAccount: (before, after, values) => {
+    return before.systemAccount === SYSTEM_ACCOUNT && after.systemAccount === '' ? null : refusalOf(values);
   },
   JetStreamMaxMemory: (before, after) =>
     storeLimitRefusal(before, after, before.jetstream.maxMemoryBytes, after.jetstream.maxMemoryBytes),

@@ -5,7 +5,7 @@
 
 import { goQuote } from '../protocol/go-quote.ts';
 import { decodeNkey } from '../protocol/nkey.ts';
-import { GLOBAL_ACCOUNT, NO_LIMITS } from './account-options.ts';
+import { emptyAccount, GLOBAL_ACCOUNT, NO_LIMITS } from './account-options.ts';
 import type { AccountLimitsOptions } from './account-options.ts';
 import type { AccountDraft, Draft } from './draft.ts';
 import { goString, goValue } from './go-text.ts';
@@ -145,10 +145,6 @@ export const ACCOUNTS_KEYS: readonly Key<Draft>[] = [
     },
   ),
 ];
-
-function emptyAccount(name: string): AccountDraft {
-  return { name, nkey: '', users: [], mappings: [], exports: [], imports: [], limits: NO_LIMITS, jetstream: null };
-}
 
 function readNames(entries: readonly ConfigNode[], reading: Reading): AccountDraft[] {
   const accounts: AccountDraft[] = [];

@@ -1,0 +1,143 @@
+/** Accounts that come, go and share other things while the server runs, on nats-server and petiole alike. */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { clientOf, describeTargets, serve } from '../helpers/describe-targets.ts';
+import type { RunningServer } from '../helpers/targets.ts';
+import { until } from '../helpers/until.ts';
+import { dial } from '../helpers/wire-client.ts';
+
+const APPLIED = /^Reloaded server configuration/;
+
+/** Writes another config file and has it loaded; resolves when the server says that it was, or was not. */
+async function reload(server: RunningServer, config: string): Promise<string> {
+  const before = server.log.length;
+  writeFileSync(join(server.directory, 'server.conf'), config);
+  server.signal('SIGHUP');
+  const done = /Reloaded server configuration.*|Failed to reload server configuration: .*/;
+  const [line] = await until(() => done.exec(server.log.slice(before)), 'the reload');
+  return line;
+}
+
+function account(name: string, more = ''): string {
+  const user = name.toLowerCase();
+  return `${name} { users: [ { user: ${user}, password: ${user} } ], ${more} }\n`;
+}
+
+const ann = { user: 'a', pass: 'a' };
+const bob = { user: 'b', pass: 'b' };
+
+describeTargets('a reload of accounts', (target) => {
+  test('adds one, and keeps the others apart from it', async () => {
+    const server = await serve(target, `accounts { ${account('A')} }`);
+    const a = await clientOf(server, ann);
+    expect(await reload(server, `accounts { ${account('A')} ${account('B')} }`)).toMatch(APPLIED);
+    expect(server.log).toContain('Reloaded: accounts\n');
+    const b = await clientOf(server, bob);
+    a.send('SUB x 1\r\nPING\r\n');
+    await a.expect('PONG\r\n');
+    b.send('SUB _I 1\r\nSUB x 2\r\nPUB x 2\r\nhi\r\nPING\r\n');
+    await b.expect('MSG x 2 2\r\nhi\r\nPONG\r\n');
+    b.send('PUB $SYS.REQ.USER.INFO _I 0\r\n\r\n');
+    expect(await b.line()).toMatch(/^MSG _I 1 /);
+    expect(await b.line()).toContain('"account":"B"');
+    a.send('PING\r\n');
+    await a.expect('PONG\r\n');
+  });
+
+  test('removes one: its clients go without a word, and can not come back', async () => {
+    const server = await serve(target, `accounts { ${account('A')} ${account('B')} }`);
+    const [a, b] = [await clientOf(server, ann), await clientOf(server, bob)];
+    expect(await reload(server, `accounts { ${account('A')} }`)).toMatch(APPLIED);
+    await b.closed();
+    const again = await dial(server.address());
+    await again.line();
+    again.send(`CONNECT ${JSON.stringify(bob)}\r\nPING\r\n`);
+    await again.expect(`-ERR 'Authorization Violation'\r\n`);
+    await again.close();
+    a.send('PING\r\n');
+    await a.expect('PONG\r\n');
+    expect(await reload(server, `accounts { ${account('A')} ${account('B')} }`)).toMatch(APPLIED);
+    const back = await clientOf(server, bob);
+    back.send('SUB x 1\r\nPUB x 0\r\n\r\n');
+    await back.expect('MSG x 1 0\r\n\r\n');
+  });
+
+  test('begins and ends the import of a stream for subscriptions that are there', async () => {
+    const apart = `accounts { ${account('A', 'exports: [ { stream: "s.>" } ]')} ${account('B')} }`;
+    const imports = (to: string): string => `imports: [ { stream: { account: A, subject: "s.>" }, prefix: ${to} } ]`;
+    const joined = (to: string): string =>
+      `accounts { ${account('A', 'exports: [ { stream: "s.>" } ]')} ${account('B', imports(to))} }`;
+    const server = await serve(target, apart);
+    const [a, b] = [await clientOf(server, ann), await clientOf(server, bob)];
+    b.send('SUB in.> 1\r\nSUB into.> 2\r\nPING\r\n');
+    await b.expect('PONG\r\n');
+    const published = async (): Promise<void> => {
+      a.send('PUB s.1 0\r\n\r\nPING\r\n');
+      await a.expect('PONG\r\n');
+      b.send('PING\r\n');
+    };
+    await published();
+    await b.expect('PONG\r\n');
+    expect(await reload(server, joined('in'))).toMatch(APPLIED);
+    await published();
+    await b.expect('MSG in.s.1 1 0\r\n\r\nPONG\r\n');
+    expect(await reload(server, joined('into'))).toMatch(APPLIED);
+    await published();
+    await b.expect('MSG into.s.1 2 0\r\n\r\nPONG\r\n');
+    expect(await reload(server, apart)).toMatch(APPLIED);
+    await published();
+    await b.expect('PONG\r\n');
+  });
+
+  test('begins and ends the import of a service; an answer on its way arrives', async () => {
+    const exporter = account('A', 'exports: [ { service: "svc" }, { service: "other" } ]');
+    const imports = 'imports: [ { service: { account: A, subject: "svc" } } ]';
+    const apart = `accounts { ${exporter} ${account('B')} }`;
+    const joined = (more = ''): string => `accounts { ${exporter} ${account('B', imports + more)} }`;
+    const server = await serve(target, apart);
+    const [a, b] = [await clientOf(server, ann), await clientOf(server, bob)];
+    a.send('SUB svc 1\r\nPING\r\n');
+    await a.expect('PONG\r\n');
+    b.send('SUB _I 1\r\nPUB svc _I 0\r\n\r\nPING\r\n');
+    await b.expect('PONG\r\n');
+    expect(await reload(server, joined())).toMatch(APPLIED);
+    b.send('PUB svc _I 0\r\n\r\n');
+    const request = /^MSG svc 1 (_R_\S+) /.exec(await a.line());
+    await a.expect('\r\n');
+    expect(await reload(server, joined(', mappings: { x: y }'))).toMatch(APPLIED);
+    a.send(`PUB ${request?.[1]} 2\r\nok\r\n`);
+    await b.expect('MSG _I 1 2\r\nok\r\n');
+    expect(await reload(server, apart)).toMatch(APPLIED);
+    b.send('PUB svc _I 0\r\n\r\nPING\r\n');
+    await b.expect('PONG\r\n');
+    a.send('PING\r\n');
+    await a.expect('PONG\r\n');
+  });
+
+  test('refuses another system account', async () => {
+    const accounts = `accounts { ${account('A')} ${account('B')} }\n`;
+    const server = await serve(target, accounts);
+    expect(await reload(server, `${accounts}system_account: A`)).toBe(
+      'Failed to reload server configuration: config reload not supported for SystemAccount: old=, new=A',
+    );
+    const fixed = await serve(target, `${accounts}system_account: A`);
+    expect(await reload(fixed, `${accounts}system_account: B`)).toBe(
+      'Failed to reload server configuration: config reload not supported for SystemAccount: old=A, new=B',
+    );
+    expect(await reload(fixed, accounts)).toBe(
+      'Failed to reload server configuration: config reload not supported for SystemAccount: old=A, new=',
+    );
+  });
+
+  test('with an import that nobody exports changes nothing, and says where', async () => {
+    const server = await serve(target, `accounts { ${account('A')} }`);
+    const wrong = account('B', 'imports: [ { service: { account: A, subject: "svc" } } ]');
+    expect(await reload(server, `max_payload: 5\naccounts { ${account('A')} ${wrong} }`)).toMatch(
+      /server\.conf:2:\d+: Error adding service import "svc": service import not authorized/,
+    );
+    const a = await clientOf(server, ann);
+    a.send('SUB x 1\r\nPUB x 6\r\nsixsix\r\n');
+    await a.expect('MSG x 1 6\r\nsixsix\r\n');
+  });
+});

@@ -94,6 +94,8 @@ export class CommitLog {
   private readonly intake = new Intake();
   private readonly buffers = new BatchBuffers();
   private segment: Segment | null = null;
+  /** The predecessor of the current segment knows of it. */
+  private isNoted = false;
   private open: Batch | null = null;
   private readonly sealed: Batch[] = [];
   private writing: Batch | null = null;
@@ -278,9 +280,17 @@ export class CommitLog {
     this.statistics.bytesWritten += batch.length;
     this.durableLsn = batch.endLsn;
     if (this.segment !== null) this.segments.noteRoom(this.segment.roomBehind(this.durableLsn));
+    if (this.syncMode === 'always') this.noteSegment();
     if (this.syncMode === 'always') this.advance();
     this.tell(batch);
     this.advance();
+  }
+
+  /** Something in the current segment is on the device. Nobody waits for the note of that. */
+  private noteSegment(): void {
+    if (this.isNoted) return;
+    this.isNoted = true;
+    this.segments.noteNewest((error) => this.noteSyncError(error));
   }
 
   private tell(batch: Batch): void {
@@ -299,6 +309,7 @@ export class CommitLog {
       segment.activate(header, (error) => {
         this.taking = false;
         this.segment = segment;
+        this.isNoted = false;
         if (error === null) {
           this.statistics.bytesWritten += SEGMENT_HEADER_BYTES;
           this.advance();
@@ -330,11 +341,13 @@ export class CommitLog {
 
   private syncNow(): void {
     this.syncTimer = null;
-    const { segment } = this;
+    const { segment, durableLsn } = this;
     segment?.sync((error) => {
       this.noteSyncError(error);
       // What it holds was promised to be in the page cache; what comes next goes to another segment.
-      if (error !== null && this.segment === segment) this.segment = null;
+      if (this.segment !== segment) return;
+      if (error !== null) this.segment = null;
+      else if (segment !== null && segment.header.baseLsn < durableLsn) this.noteSegment();
     });
   }
 

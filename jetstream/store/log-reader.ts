@@ -20,7 +20,8 @@ import type { Disk, Done, IoError, OpenMode } from '../../server/io/io.ts';
 import { FRAME_BYTES_MAX } from './commit-log.ts';
 import { FRAME_HEADER_BYTES, frameAsset, frameAt, frameBatchLsn, frameKind } from './frame.ts';
 import { get32 } from './integers.ts';
-import { decodeHeader, Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
+import { decodeHeader, notedSuccessor, Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
+import type { StoreFiles } from './store-files.ts';
 import { readTolerantly } from './tolerant-read.ts';
 
 const WINDOW_BYTES = 2 * 1024 * 1024;
@@ -47,17 +48,19 @@ export interface ReadLog {
   readonly movedAside: readonly string[];
   /** Where the last batch begins. */
   lastBatchLsn: number;
+  /** Number of a segment behind the newest one that held something durable and is not there; 0: none is known of. */
+  readonly missingSuccessor: number;
 }
 
-/**
- * Opens the segments in `directory`; `fromLsn` is the position behind which frames are still needed. `note` hears of
- * errors that change nothing.
- */
-export function openSegments(disk: Disk, directory: string, mode: OpenMode, fromLsn: number, note: Done): ReadLog {
+/** Opens the segments in `directory`; `fromLsn` is the position behind which frames are still needed. */
+export function openSegments(files: StoreFiles, directory: string, mode: OpenMode, fromLsn: number): ReadLog {
+  const { disk } = files;
+  const note: Done = (error) => files.noteError(error);
   const found: Segment[] = [];
   const unused: Segment[] = [];
   const movedAside: string[] = [];
   let nextSlot = 0;
+  const successors = new Map<Segment, number>();
   for (const name of disk.readDirectoryNow(directory).sort()) {
     const slot = /^(\d{6,})\.seg$/.exec(name)?.[1];
     if (slot === undefined) continue;
@@ -70,14 +73,18 @@ export function openSegments(disk: Disk, directory: string, mode: OpenMode, from
     if (header !== null) {
       segment.header = header;
       found.push(segment);
+      successors.set(segment, notedSuccessor(head, header.number));
     } else if (isZero(head.subarray(SEGMENT_HEADER_BYTES))) unused.push(segment);
     else movedAside.push(setAside(disk, segment, note));
   }
   found.sort((a, b) => a.header.number - b.header.number);
+  const newest = found.at(-1);
+  const missingSuccessor = newest === undefined ? 0 : (successors.get(newest) as number);
   const isSuperfluous = (_: Segment, i: number): boolean => (found[i + 1]?.header.baseLsn ?? Infinity) <= fromLsn;
   unused.push(...found.filter(isSuperfluous));
   const used = found.filter((segment, i) => !isSuperfluous(segment, i));
-  return { nextLsn: fromLsn, used, unused, nextSlot, damagedBytes: 0, movedAside, lastBatchLsn: fromLsn };
+  const ends = { nextLsn: fromLsn, lastBatchLsn: fromLsn, missingSuccessor };
+  return { ...ends, used, unused, nextSlot, damagedBytes: 0, movedAside };
 }
 
 /** No frame was ever written here: a segment that was being prepared or taken into use. */

@@ -43,6 +43,7 @@ export class RecordFinder {
       damagedBytes: 0,
       movedAside: [],
       lastBatchLsn: 0,
+      missingSuccessor: 0,
     };
     runSliced(this.io, readFrames(view, visitor, durableLsn, true), () => {
       const isWhole = view.damagedBytes === 0 && view.nextLsn >= durableLsn;

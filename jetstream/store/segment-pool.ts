@@ -9,7 +9,7 @@
  * the current segment serves acknowledgements and removals, which free space. Smaller ones are tried then.
  */
 
-import type { Io, IoError, OpenMode } from '../../server/io/io.ts';
+import type { Done, Io, IoError, OpenMode } from '../../server/io/io.ts';
 import { Segment, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts';
 import { SegmentPreparation } from './segment-preparation.ts';
 
@@ -113,6 +113,13 @@ export class SegmentPool {
   /** So much of the newest segment is left: makes a spare in time. */
   noteRoom(bytes: number): void {
     if (this.spare === null && !this.isPreparing && bytes < (this.used.at(-1) as Segment).bytes / 2) this.prepare();
+  }
+
+  /** Something in the newest segment is durable: its predecessor says so from now on. */
+  noteNewest(done: Done): void {
+    const [before, newest] = this.used.slice(-2);
+    if (before === undefined || newest?.header.predecessor !== before.header.number) done(null);
+    else before.noteSuccessor(newest.header.number, done);
   }
 
   /** Drops the newest segment, in which nothing is durable. */

@@ -4,10 +4,12 @@
  *
  *     0      header: magic, number of this segment, number of its predecessor, base LSN, CRC
  *     2048   the same header again, in another sector: damage to one costs nothing
+ *     3072   successor note: magic, number of this segment, number of the one behind it, CRC
  *     4096   frames; the one with position `lsn` stands at 4096 + lsn - base
  *
  * A segment takes over from its predecessor at its base: frames of the predecessor at or above it don't count. The
- * header is on the device before the first frame is written.
+ * header is on the device before the first frame is written. The note follows when something in the successor is durable:
+ * a start that finds the note and no successor knows that something is lost. It costs one small write a segment.
  */
 
 import { Buffer } from 'node:buffer';
@@ -21,6 +23,10 @@ const COPY_AT = 2048;
 const MAGIC = 'PETLOG01';
 const CRC_AT = 28;
 const COPY_BYTES = CRC_AT + 4;
+const NOTE_AT = 3072;
+const NOTE_MAGIC = 'PETNEXT1';
+const NOTE_CRC_AT = 20;
+const NOTE_BYTES = NOTE_CRC_AT + 4;
 
 export interface SegmentHeader {
   /** Counts up from 1 with every segment that is taken into use. */
@@ -55,6 +61,24 @@ function decodeCopy(bytes: Buffer, at: number): SegmentHeader | null {
   return { number: get48(bytes, at + 8), predecessor: get48(bytes, at + 14), baseLsn: get48(bytes, at + 20) };
 }
 
+function encodeNote(number: number, successor: number): Buffer {
+  const bytes = Buffer.alloc(NOTE_BYTES);
+  bytes.write(NOTE_MAGIC, 0, 'latin1');
+  put48(bytes, 8, number);
+  put48(bytes, 14, successor);
+  put32(bytes, NOTE_CRC_AT, crc32(bytes, 0, NOTE_CRC_AT));
+  return bytes;
+}
+
+/** Number of the segment behind the one with this `number`, in which something was durable; 0: there is no note of one. */
+export function notedSuccessor(head: Buffer, number: number): number {
+  const at = NOTE_AT;
+  if (head.toString('latin1', at, at + NOTE_MAGIC.length) !== NOTE_MAGIC) return 0;
+  if (get32(head, at + NOTE_CRC_AT) !== crc32(head, at, at + NOTE_CRC_AT)) return 0;
+  // A segment that was taken into use anew while the power went may hold the note of its former life.
+  return get48(head, at + 8) === number ? get48(head, at + 14) : 0;
+}
+
 /** A segment file that is prepared: used, or waiting to be. */
 export class Segment {
   readonly path: string;
@@ -83,6 +107,11 @@ export class Segment {
     this.header = header;
     const bytes = encodeHeader(header);
     this.writeAt(bytes, bytes.length, 0, done);
+  }
+
+  /** Something in the segment with this number, which took over from this one, is durable. */
+  noteSuccessor(successor: number, done: Done): void {
+    this.writeAt(encodeNote(this.header.number, successor), NOTE_BYTES, NOTE_AT, done);
   }
 
   /** Writes the first `length` bytes, whose position is `lsn`. */

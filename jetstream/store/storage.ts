@@ -29,6 +29,7 @@ import type { FileStore } from './file-store.ts';
 import { FRAME_HEADER_BYTES, FrameKind } from './frame.ts';
 import { IdleMemory } from './idle-memory.ts';
 import type { LoggedAsset } from './logged-asset.ts';
+import { noteMissingEnd } from './log-end.ts';
 import { type FrameVisitor, makeTailDurable, openSegments, readFrames, type ReadLog } from './log-reader.ts';
 import { RecordFinder } from './record-finder.ts';
 import type { RecoveryReport } from './recovery-report.ts';
@@ -88,9 +89,7 @@ export class Storage implements LogParticipant {
     const newest = this.readCatalog(addon);
     this.catalog = new Catalog(addon, newest);
     this.coverage.restored(this.catalog.lsn, this.catalogFiles.olderLsn);
-    this.found = openSegments(io.disk, this.logDirectory, this.openMode, this.catalog.replayLsn, (error) =>
-      this.files.noteError(error),
-    );
+    this.found = openSegments(this.files, this.logDirectory, this.openMode, this.catalog.replayLsn);
     if (newest === null) this.refuseWithoutCatalog();
   }
 
@@ -187,6 +186,7 @@ export class Storage implements LogParticipant {
       yield;
     }
     report.damagedBytes = found.damagedBytes;
+    noteMissingEnd(found, catalog, this.catalogFiles, this.syncMode, this.files.damage);
     this.openLog();
     for (const asset of this.assets.values()) {
       asset.recovered();

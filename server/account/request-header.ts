@@ -29,6 +29,22 @@ export function withHeader(message: Message, name: string, value: string, target
   target.setBody(body, 0, block.length, body.length - CR_LF.length);
 }
 
+/** All headers, by names in the capitals of HTTP, each with its values in their order. */
+export function canonicalHeaders(message: Message): Map<string, string[]> {
+  const headers = new Map<string, string[]>();
+  for (const line of linesOf(message).slice(1)) {
+    const colon = line.indexOf(':');
+    if (colon < 1) continue;
+    const name = line.slice(0, colon).toLowerCase();
+    const canonical = name.replaceAll(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
+    const value = line.slice(colon + 1).trim();
+    const values = headers.get(canonical);
+    if (values === undefined) headers.set(canonical, [value]);
+    else values.push(value);
+  }
+  return headers;
+}
+
 function linesOf({ body, bodyStart, payloadStart }: Message): string[] {
   if (payloadStart === bodyStart) return [];
   return body

@@ -20,6 +20,7 @@ import { Message } from '../protocol/message.ts';
 import { Subscription } from '../subject/subscription.ts';
 import type { Account } from './account.ts';
 import { copyMessage } from './message-copy.ts';
+import { type MeasuredRequest, measure } from './service-latency.ts';
 
 const AWAITED_MAX = 65_536;
 /** Acknowledgements find their stream by this subject, wherever they come from. */
@@ -32,14 +33,20 @@ interface Awaited {
   readonly requester: Account;
   readonly reply: Buffer;
   endMs: number;
+  /** Set until there is something to tell of how long it took. */
+  measured: MeasuredRequest | null;
 }
+
+/** What the configuration says of the service's answers. */
+export type AnswerOptions = Pick<ExportOptions, 'responseType' | 'responseThresholdMs'> &
+  Partial<Pick<ExportOptions, 'latency'>>;
 
 type ExportIo = Pick<Io, 'clock' | 'random' | 'timers'>;
 
 export class ServiceExport implements Sink {
   readonly sinkKind: SinkKind = 'internal';
   readonly account: Account;
-  private options: Pick<ExportOptions, 'responseType' | 'responseThresholdMs'>;
+  private options: AnswerOptions;
   private readonly io: ExportIo;
   private readonly prefix: string;
   private readonly subscription: Subscription;
@@ -50,7 +57,7 @@ export class ServiceExport implements Sink {
   private isOpen = false;
   private isSweeping = false;
 
-  constructor(account: Account, options: Pick<ExportOptions, 'responseType' | 'responseThresholdMs'>, io: ExportIo) {
+  constructor(account: Account, options: AnswerOptions, io: ExportIo) {
     this.account = account;
     this.options = options;
     this.io = io;
@@ -63,26 +70,34 @@ export class ServiceExport implements Sink {
   }
 
   /** Answers from now on are awaited as these options say. */
-  reconfigure(options: Pick<ExportOptions, 'responseType' | 'responseThresholdMs'>): void {
+  reconfigure(options: AnswerOptions): void {
     this.options = options;
     for (const each of this.reversed.values()) each.reconfigure(options);
   }
 
   /** A reply subject for a request of `requester`, whose own one is `reply`. */
-  awaitAnswer(requester: Account, reply: Buffer): Buffer {
+  awaitAnswer(requester: Account, reply: Buffer, measured: MeasuredRequest | null = null): Buffer {
     if (!this.isOpen) this.account.subscribe(this.subscription);
     this.isOpen = true;
     const token = letters(this.io, REQUEST_LETTERS);
     const endMs = this.io.clock.monotonicMs() + this.options.responseThresholdMs;
-    this.awaited.set(token, { requester, reply, endMs });
+    this.awaited.set(token, { requester, reply, endMs, measured });
     if (this.awaited.size > AWAITED_MAX) this.awaited.delete(this.awaited.keys().next().value as string);
     this.sweepLater();
     return Buffer.from(this.prefix + token, 'latin1');
   }
 
+  /** What is to be measured of a request that has come; `null` for nothing. */
+  measure(message: Message, isShared: boolean): MeasuredRequest | null {
+    const { latency = null } = this.options;
+    return latency === null ? null : measure(this.account, this.io, latency, message, isShared);
+  }
+
   /** Nobody took the request. */
   forget(subject: Buffer): void {
-    this.awaited.delete(subject.toString('latin1', this.prefix.length));
+    const token = subject.toString('latin1', this.prefix.length);
+    this.awaited.get(token)?.measured?.failed(503);
+    this.awaited.delete(token);
   }
 
   /** Interest in answers ends with the account. */
@@ -100,6 +115,8 @@ export class ServiceExport implements Sink {
     const token = subject.slice(this.prefix.length);
     const waiting = this.awaited.get(token);
     if (waiting === undefined) return false;
+    waiting.measured?.answered(message.source);
+    waiting.measured = null;
     const answer = new Message();
     copyMessage(message, answer);
     // What a stream delivers keeps the subject under which it was stored.
@@ -137,9 +154,10 @@ export class ServiceExport implements Sink {
     this.io.timers.after(this.options.responseThresholdMs, () => {
       this.isSweeping = false;
       const now = this.io.clock.monotonicMs();
-      for (const [token, { endMs }] of this.awaited) {
+      for (const [token, { endMs, measured }] of this.awaited) {
         if (endMs > now) break;
         this.awaited.delete(token);
+        measured?.failed(504);
       }
       if (this.awaited.size > 0) this.sweepLater();
     });

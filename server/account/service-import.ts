@@ -62,14 +62,16 @@ export class ServiceImport implements Sink {
 
   deliver(_subscription: Subscription, message: Message): boolean {
     if (this.depth >= DEPTH_MAX) return false;
-    const { importer, service } = this.options;
+    const { importer, service, isShared } = this.options;
     const request = new Message();
     copyMessage(message, request);
     if (!this.address(message, request)) return false;
     this.introduce(message, request);
     let reply: Buffer | null = null;
+    const measured = service.measure(message, isShared);
+    if (!message.hasReply) measured?.failed(400);
     if (message.hasReply && !message.replyText().startsWith(ACK_PREFIX)) {
-      reply = service.awaitAnswer(importer, Buffer.from(message.replyText(), 'latin1'));
+      reply = service.awaitAnswer(importer, Buffer.from(message.replyText(), 'latin1'), measured);
       request.setReply(reply, 0, reply.length);
     }
     this.depth++;

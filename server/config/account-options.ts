@@ -53,6 +53,15 @@ export interface ExportOptions {
   readonly responseType: ResponseType;
   /** How long answers may take. */
   readonly responseThresholdMs: number;
+  /** `null`: not measured. */
+  readonly latency: LatencyOptions | null;
+}
+
+/** How long a service takes is published for some requests. */
+export interface LatencyOptions {
+  /** How many of a hundred requests; 0: those whose headers ask for it. */
+  readonly samplingPercent: number;
+  readonly subject: string;
 }
 
 export interface ImportOptions {

@@ -4,13 +4,14 @@
  */
 
 import { goQuote } from '../protocol/go-quote.ts';
-import type { ExportOptions, ResponseType } from './account-options.ts';
+import type { ExportOptions, LatencyOptions, ResponseType } from './account-options.ts';
 import { parseDuration } from './duration.ts';
 import { goString } from './go-text.ts';
 import { absent, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
 import type { Reading } from './reading.ts';
 import { subjectOf } from './subject-text.ts';
+import { readLatency } from './service-sampling.ts';
 import { ConfigError, goType, isMap } from './tree.ts';
 import type { ConfigNode, Place } from './tree.ts';
 
@@ -23,6 +24,8 @@ interface ExportDraft {
   accountTokenPosition: number;
   responseType: ResponseType;
   responseThresholdMs: number;
+  latency: LatencyOptions | null;
+  latencyPlace: Place | null;
   /** Where something stands that only services have. */
   responsePlace: Place | null;
 }
@@ -94,7 +97,15 @@ export const EXPORT_KEYS: readonly Key<ExportDraft>[] = [
     live: 'Accounts',
     doc: 'Which token of the subject has to be the name of the importing account.',
   }),
-  absent('latency', 'subject or map', { live: 'Accounts', doc: 'Where latencies of a service are published.' }),
+  keys.custom(
+    'latency',
+    'subject or map of sampling (1 to 100, or headers) and subject',
+    { live: 'Accounts', doc: 'Where latencies of a service are published, and of how many requests.' },
+    (draft, node, reading) => {
+      draft.latencyPlace = node.place;
+      draft.latency = readLatency(node, reading);
+    },
+  ),
   absent('allow_trace', 'boolean', {
     accepts: [false],
     default: 'false',
@@ -123,12 +134,16 @@ function readExport(node: ConfigNode, reading: Reading): ExportOptions | null {
     accountTokenPosition: 0,
     responseType: 'singleton',
     responseThresholdMs: RESPONSE_THRESHOLD_MS,
+    latency: null,
+    latencyPlace: null,
     responsePlace: null,
   };
   readEntries(EXPORT_KEYS, node.value, draft, reading);
-  const { kind, responsePlace, ...options } = draft;
+  const { kind, responsePlace, latencyPlace, ...options } = draft;
   if (kind === 'stream' && responsePlace !== null) {
     reading.error(responsePlace, 'Detected response directive on non-service');
+  } else if (kind === 'stream' && latencyPlace !== null) {
+    reading.error(latencyPlace, 'Detected latency directive on non-service');
   }
   return kind === null ? null : { ...options, kind };
 }

@@ -31,7 +31,7 @@ export function checkSharing(accounts: readonly AccountOptions[], place: Place, 
   const byName = new Map(accounts.map((account) => [account.name, account]));
   for (const { exports } of accounts) {
     for (const each of exports) {
-      const fault = exportFault(each, byName);
+      const fault = exportFault(each, exports, byName);
       if (fault !== null) reading.error(place, fault);
     }
   }
@@ -47,12 +47,29 @@ export function checkSharing(accounts: readonly AccountOptions[], place: Place, 
   }
 }
 
-function exportFault(options: ExportOptions, byName: ReadonlyMap<string, AccountOptions>): string | null {
+function exportFault(
+  options: ExportOptions,
+  exports: readonly ExportOptions[],
+  byName: ReadonlyMap<string, AccountOptions>,
+): string | null {
   const { kind, subject, accounts, accountTokenPosition } = options;
   const unknown = accounts?.find((name) => !byName.has(name));
   if (unknown !== undefined) return `${goQuote(unknown)} account not defined for ${kind} export`;
   const isPlaced = accountTokenPosition <= 0 || subject.split('.')[accountTokenPosition - 1] === '*';
-  return isPlaced ? null : `Error adding ${kind} export ${goQuote(subjectText(subject))}: sublist: invalid subject`;
+  if (!isPlaced) return `Error adding ${kind} export ${goQuote(subjectText(subject))}: sublist: invalid subject`;
+  const fault = latencyFault(options, exports);
+  if (fault === null) return null;
+  const [service, results] = [subject, options.latency?.subject ?? ''].map((each) => goQuote(subjectText(each)));
+  return `Error adding service latency sampling for ${service} on subject ${results}: ${fault}`;
+}
+
+/** Latencies are published, and not to a service of the account itself; only of services that answer once. */
+function latencyFault({ latency, responseType }: ExportOptions, exports: readonly ExportOptions[]): string | null {
+  if (latency === null) return null;
+  const { subject } = latency;
+  const isService = exports.some((each) => each.kind === 'service' && isSubsetMatch(subject, each.subject));
+  if (!isValidLiteralSubject(subject) || isService) return 'invalid publish subject';
+  return responseType === 'singleton' ? null : 'bad service response type';
 }
 
 function importFault(

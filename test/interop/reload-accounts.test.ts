@@ -130,6 +130,27 @@ describeTargets('a reload of accounts', (target) => {
     );
   });
 
+  test('takes other limits of JetStream on, and keeps what is stored', async () => {
+    const config = (streams: number): string =>
+      `jetstream { store_dir: "store" }\naccounts { ${account('A', `jetstream: { max_streams: ${streams} }`)} }`;
+    const server = await serve(target, config(1));
+    const a = await clientOf(server, ann);
+    a.send('SUB _I 1\r\nPING\r\n');
+    await a.expect('PONG\r\n');
+    const ask = async (name: string, body: object): Promise<string> => {
+      const json = JSON.stringify(body);
+      a.send(`PUB $JS.API.${name} _I ${json.length}\r\n${json}\r\n`);
+      await a.line();
+      return a.line();
+    };
+    const create = (name: string): Promise<string> => ask(`STREAM.CREATE.${name}`, { name, subjects: [name] });
+    expect(await create('S')).toContain('"did_create":true');
+    expect(await create('T')).toContain('"err_code":10027');
+    expect(await reload(server, config(2))).toMatch(APPLIED);
+    expect(await create('T')).toContain('"did_create":true');
+    expect(await ask('INFO', {})).toContain('"max_streams":2');
+  });
+
   test('with an import that nobody exports changes nothing, and says where', async () => {
     const server = await serve(target, `accounts { ${account('A')} }`);
     const wrong = account('B', 'imports: [ { service: { account: A, subject: "svc" } } ]');

@@ -7,15 +7,9 @@
  *
  * The spare is also the reserve for a full disk: while none can be made, new messages are refused, and what is left of
  * the current segment serves acknowledgements and removals, which free space. Smaller ones are tried then.
- *
- * A start takes a fresh segment. Where the disk is full and there is none, the log goes on in the last one that was
- * found, so that what is deleted then gives space back:
- *
- *     │ frames that were read │ what was left of a torn batch, if any: overwritten with zeros first │ …
  */
 
 import type { Done, Io, IoError, OpenMode } from '../../server/io/io.ts';
-import { BATCH_BYTES_MAX } from './batch.ts';
 import { Segment, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts';
 import { SegmentPreparation } from './segment-preparation.ts';
 
@@ -53,8 +47,6 @@ export class SegmentPool {
   private unsynced: readonly string[];
   private spare: Segment | null = null;
   private unused: readonly Segment[] = [];
-  /** Where the log ends that was found, as long as it may go on there; else -1. */
-  private foundEndLsn = -1;
   private isPreparing = false;
   private waiting: Waiting | null = null;
   private nextBytes: number;
@@ -73,10 +65,9 @@ export class SegmentPool {
     this.unsynced = unsynced;
   }
 
-  /** Takes over files found at start: those in use, where the log ends at `endLsn`, and those that will be superfluous. */
-  adopt(used: readonly Segment[], endLsn: number, unused: readonly Segment[], nextSlot: number): void {
+  /** Takes over files found at start: those in use, and those that will be superfluous. */
+  adopt(used: readonly Segment[], unused: readonly Segment[], nextSlot: number): void {
     this.used.push(...used);
-    this.foundEndLsn = endLsn;
     this.unused = unused;
     this.nextSlot = nextSlot;
     for (const { header } of [...used, ...unused]) this.lastNumber = Math.max(this.lastNumber, header.number);
@@ -112,7 +103,6 @@ export class SegmentPool {
     }
     const segment = this.spare;
     this.spare = null;
-    this.foundEndLsn = -1;
     this.noteTaken(segment);
     this.lastNumber++;
     const predecessor = this.used.at(-1)?.header.number ?? 0;
@@ -187,24 +177,7 @@ export class SegmentPool {
     // Where there is no room for a large one there may be for a small one.
     this.nextBytes = this.bounded(this.nextBytes / 2);
     this.io.timers.after(RETRY_MS, () => this.prepare());
-    if (!this.goesOn()) this.onFailure();
-  }
-
-  /** Gives whoever waits the last segment that was found, behind what was read of it; whether that is possible. */
-  private goesOn(): boolean {
-    const { waiting, foundEndLsn } = this;
-    const last = this.used.at(-1);
-    if (waiting === null || last === undefined || waiting.baseLsn !== foundEndLsn) return false;
-    // A checkpoint may reflect what the log has lost: then its end lies before, or in no segment at all.
-    if (foundEndLsn < last.header.baseLsn || last.roomBehind(foundEndLsn) <= 0) return false;
-    this.foundEndLsn = -1;
-    this.waiting = null;
-    last.clearBehind(foundEndLsn, BATCH_BYTES_MAX, (error) => {
-      if (this.closing !== null) return;
-      if (error === null) waiting.done(last, last.header);
-      else this.take(waiting.baseLsn, waiting.done);
-    });
-    return true;
+    this.onFailure();
   }
 
   private offer(segment: Segment): void {

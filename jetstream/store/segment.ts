@@ -128,15 +128,6 @@ export class Segment {
     }
   }
 
-  /** Puts zeros on the device in place of what follows `lsn`, as far as the segment goes: at most `bytesMax`. */
-  clearBehind(lsn: number, bytesMax: number, done: Done): void {
-    const zeros = Buffer.alloc(Math.min(bytesMax, this.roomBehind(lsn)));
-    this.write(zeros, zeros.length, lsn, (error) => {
-      if (error === null) this.sync(done);
-      else done(error);
-    });
-  }
-
   /** Reads at an offset of the file into `into[at]`, blocking; the bytes read. */
   readNow(into: Buffer, at: number, length: number, offset: number): number {
     return this.file.readNow(into, at, length, offset);

@@ -231,7 +231,7 @@ export class Storage implements LogParticipant {
     const { io, files, found, catalog, syncMode } = this;
     if (syncMode === 'always' && found.nextLsn !== catalog.cleanLsn) files.noteError(makeTailDurable(found));
     const segments = new SegmentPool(io, this.logDirectory, this.openMode, files.sizes, this.claim.unsynced);
-    segments.adopt(found.used, found.nextLsn, found.unused, found.nextSlot);
+    segments.adopt(found.used, found.unused, found.nextSlot);
     let lsn = Math.max(found.nextLsn, this.coverage.newestLsn);
     // A checkpoint may reflect what the log has lost.
     for (const { coverage } of this.assets.values()) lsn = Math.max(lsn, coverage.newestLsn);

@@ -8,9 +8,20 @@ import type { Io } from './io.ts';
 /** So long one piece may take. */
 export const SLICE_MS = 4;
 
-/** Runs the work to its end; `done` gets what it returned. Errors it throws are thrown from the event loop. */
-export function runSliced<T>(io: Io, work: Generator<unknown, T>, done: (result: T) => void): void {
+/**
+ * Runs the work to its end; `done` gets what it returned. Errors it throws are thrown from the event loop. What the work
+ * yields goes to `holds`: when that answers true, the work rests until `resume` is called.
+ */
+export function runSliced<T, S>(
+  io: Io,
+  work: Generator<S, T>,
+  done: (result: T) => void,
+  holds: (step: S, resume: () => void) => boolean = () => false,
+): void {
   const { clock, timers } = io;
+  const resume = (): void => {
+    timers.afterTurn(slice);
+  };
   const slice = (): void => {
     const until = clock.monotonicMs() + SLICE_MS;
     do {
@@ -19,8 +30,9 @@ export function runSliced<T>(io: Io, work: Generator<unknown, T>, done: (result:
         done(step.value);
         return;
       }
+      if (holds(step.value, resume)) return;
     } while (clock.monotonicMs() < until);
-    timers.afterTurn(slice);
+    resume();
   };
   slice();
 }

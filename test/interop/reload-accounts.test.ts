@@ -1,23 +1,10 @@
 /** Accounts that come, go and share other things while the server runs, on nats-server and petiole alike. */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { reload } from '../helpers/config-reload.ts';
 import { clientOf, describeTargets, serve } from '../helpers/describe-targets.ts';
-import type { RunningServer } from '../helpers/targets.ts';
-import { until } from '../helpers/until.ts';
 import { dial } from '../helpers/wire-client.ts';
 
 const APPLIED = /^Reloaded server configuration/;
-
-/** Writes another config file and has it loaded; resolves when the server says that it was, or was not. */
-async function reload(server: RunningServer, config: string): Promise<string> {
-  const before = server.log.length;
-  writeFileSync(join(server.directory, 'server.conf'), config);
-  server.signal('SIGHUP');
-  const done = /Reloaded server configuration.*|Failed to reload server configuration: .*/;
-  const [line] = await until(() => done.exec(server.log.slice(before)), 'the reload');
-  return line;
-}
 
 function account(name: string, more = ''): string {
   const user = name.toLowerCase();

@@ -3,21 +3,11 @@ import { copyFileSync, existsSync, readFileSync, renameSync, writeFileSync } fro
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { TestAuthority } from '../helpers/certificates.ts';
+import { reload } from '../helpers/config-reload.ts';
 import { clientOf, describeTargets, page, serve } from '../helpers/describe-targets.ts';
-import type { RunningServer } from '../helpers/targets.ts';
 import { dialTls } from '../helpers/tls-client.ts';
 import { until } from '../helpers/until.ts';
 import { dial } from '../helpers/wire-client.ts';
-
-/** Writes another config file and has it loaded; resolves when the server says that it was, or was not. */
-async function reload(server: RunningServer, config: string): Promise<string> {
-  const before = server.log.length;
-  writeFileSync(join(server.directory, 'server.conf'), config);
-  server.signal('SIGHUP');
-  const done = /Reloaded server configuration.*|Failed to reload server configuration: .*/;
-  const [line] = await until(() => done.exec(server.log.slice(before)), 'the reload');
-  return line;
-}
 
 describeTargets('a reload', (target) => {
   test('of limits holds from the next operation on, for those who are there', async () => {

@@ -5,7 +5,7 @@
  */
 
 import type { Io } from '../../io/io.ts';
-import { SLICE_MS } from '../../io/slicer.ts';
+import { runSliced } from '../../io/slicer.ts';
 
 const WAIT_MS = 250;
 const WAITS_MS = 1000;
@@ -19,7 +19,7 @@ export type ScrapeWork<T = void> = Generator<Wait | void, T>;
 export function runScrape<T>(io: Io, work: ScrapeWork<T>, done: (result: T) => void): void {
   const { clock, timers } = io;
   let waitedMs = 0;
-  const waitFor = (wait: Wait): void => {
+  const waitFor = (wait: Wait, goOn: () => void): void => {
     const since = clock.monotonicMs();
     let isOver = false;
     const resume = (): void => {
@@ -27,25 +27,14 @@ export function runScrape<T>(io: Io, work: ScrapeWork<T>, done: (result: T) => v
       isOver = true;
       timer.cancel();
       waitedMs += clock.monotonicMs() - since;
-      timers.afterTurn(run);
+      goOn();
     };
     const timer = timers.after(Math.min(WAIT_MS, WAITS_MS - waitedMs), resume);
     wait(resume);
   };
-  const run = (): void => {
-    const until = clock.monotonicMs() + SLICE_MS;
-    do {
-      const step = work.next();
-      if (step.done === true) {
-        done(step.value);
-        return;
-      }
-      if (step.value !== undefined && waitedMs < WAITS_MS) {
-        waitFor(step.value);
-        return;
-      }
-    } while (clock.monotonicMs() < until);
-    timers.afterTurn(run);
-  };
-  run();
+  runSliced(io, work, done, (wait, resume) => {
+    if (wait === undefined || waitedMs >= WAITS_MS) return false;
+    waitFor(wait, resume);
+    return true;
+  });
 }

@@ -35,7 +35,6 @@ import { TracedClient } from './connection/traced-client.ts';
 import { Traffic } from './connection/statistics.ts';
 import type { Address, Io, Socket } from './io/io.ts';
 import { LeafNodes } from '../leafnode/leaf-nodes.ts';
-import type { LeafSite } from '../leafnode/leaf-site.ts';
 import type { JetStream } from '../jetstream/api/jetstream.ts';
 import type { Log } from './io/log.ts';
 import { rememberClosed } from './monitor/open-connection.ts';
@@ -45,16 +44,16 @@ import type { ConnectOptions } from './protocol/connect-options.ts';
 import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
 import { Message } from './protocol/message.ts';
 import { encodeInfo, type ServerInfo } from './protocol/server-info.ts';
-import { NATS_VERSION, PETIOLE_VERSION } from './protocol/version.ts';
 import { type ProcessFiles, reload } from './reload.ts';
 import { type JetStreamRoom, NO_ROOMS, type Rooms } from './rooms.ts';
 import { StartError } from './start-error.ts';
+import { drainClients } from './lame-duck.ts';
+import { leafSiteOf } from './leaf-site-of.ts';
+import { logStart } from './start-lines.ts';
 import { answerUserInfo } from './system/user-info.ts';
 
 const UNSENT_BYTES_MAX = 256 * 1024 * 1024;
 const NONCE_BYTES = 11;
-/** Clients are closed in so many steps while the server drains. */
-const DRAIN_STEPS = 20;
 
 export class Server implements ConnectionHost, MonitorSource {
   readonly io: Io;
@@ -109,7 +108,7 @@ export class Server implements ConnectionHost, MonitorSource {
   private nextClientId = 1;
   readonly listener: ClientListener;
   private isDraining = false;
-  private isClosing = false;
+  isClosing = false;
 
   /** `rooms`: what `loadRooms` gives for these options. */
   constructor(io: Io, log: Log, options: ServerOptions, rooms: Rooms = NO_ROOMS) {
@@ -136,7 +135,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.logins = new Logins(io);
     this.authenticator = new Authenticator(options, accounts, this.logins);
     this.info = announcement(this, options);
-    this.leafNodes = new LeafNodes(this, this.leafSite(), options.leafnodes);
+    this.leafNodes = new LeafNodes(this, leafSiteOf(this), options.leafnodes);
     assert(rooms.jetstream !== null || !options.jetstream.isEnabled, 'the rooms for these options are loaded');
     this.jetstreamRoom = rooms.jetstream;
     this.jetstream = rooms.jetstream?.makeJetStream(this) ?? null;
@@ -156,7 +155,7 @@ export class Server implements ConnectionHost, MonitorSource {
 
   /** Opens the listeners; `done` hears when clients can connect, or why not. */
   start(done: (error: StartError | null) => void): void {
-    this.logStart();
+    logStart(this);
     for (const account of this.accounts.values()) answerUserInfo(this, account);
     const finish = (error: StartError | null): void => {
       if (error === null) {
@@ -216,47 +215,20 @@ export class Server implements ConnectionHost, MonitorSource {
     this.log.notice('Entering lame duck mode, stop accepting new clients');
     this.listener.close();
     this.leafNodes.close();
-    const info = encodeInfo({ ...this.info, ldm: true });
-    for (const client of this.clients.values()) client.sendAsyncInfo(info);
-    const { lameDuckDurationMs, lameDuckGraceMs } = this.options;
-    this.io.timers.after(this.clients.size === 0 ? 0 : lameDuckGraceMs, () => {
-      this.log.notice('Closing existing clients');
-      const interval = Math.max(1, (lameDuckDurationMs - lameDuckGraceMs) / DRAIN_STEPS);
-      this.closeSome(Math.ceil(this.clients.size / DRAIN_STEPS), interval, () => this.close(done));
-    });
+    drainClients(this, () => this.close(done));
+  }
+
+  nextConnectionId(): number {
+    return this.nextClientId++;
   }
 
   get isLameDuck(): boolean {
     return this.isDraining;
   }
 
-  private closeSome(count: number, intervalMs: number, done: () => void): void {
-    let left = count;
-    for (const client of this.clients.values()) {
-      if (left-- <= 0) break;
-      client.close('Server Shutdown');
-    }
-    if (this.clients.size === 0 || this.isClosing) done();
-    else this.io.timers.after(intervalMs, () => this.closeSome(count, intervalMs, done));
-  }
-
   private whenClientsGone(done: () => void): void {
     if (this.clients.size === 0) done();
     else this.io.timers.after(1, () => this.whenClientsGone(done));
-  }
-
-  private logStart(): void {
-    const { log, options } = this;
-    log.notice('Starting nats-server');
-    log.notice(`  Version:  ${NATS_VERSION} (petiole ${PETIOLE_VERSION})`);
-    log.notice('  Git:      [not set]');
-    log.notice(`  Name:     ${this.name}`);
-    if (options.jetstream.isEnabled) log.notice(`  Node:     ${this.nodeHash}`);
-    log.notice(`  ID:       ${this.id}`);
-    for (const warning of options.logWarnings) log.warn(warning);
-    if (options.configFile !== '') {
-      log.notice(`Using configuration file: ${options.configFile} (${options.configDigest})`);
-    }
   }
 
   private listen(done: (error: StartError | null) => void): void {
@@ -291,7 +263,7 @@ export class Server implements ConnectionHost, MonitorSource {
 
   private accept(socket: Socket, enter: (client: ClientConnection) => void): ClientConnection {
     const Kind = this.log.traceEnabled ? TracedClient : ClientConnection;
-    const connection = new Kind(this, socket, this.nextClientId++);
+    const connection = new Kind(this, socket, this.nextConnectionId());
     this.clientsAccepted++;
     const { maxConnections } = this.options;
     const isFull = maxConnections < 0 || (maxConnections > 0 && this.clients.size >= maxConnections);
@@ -370,23 +342,5 @@ export class Server implements ConnectionHost, MonitorSource {
       if (slowest === null || connection.pendingBytes > slowest.pendingBytes) slowest = connection;
     }
     slowest?.pendingExceeded();
-  }
-
-  // ── making ───────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  private leafSite(): LeafSite {
-    const { options } = this;
-    return {
-      serverId: this.id,
-      serverName: this.name,
-      version: NATS_VERSION,
-      clusterName: this.name,
-      hasJetStream: options.jetstream.isEnabled,
-      domain: options.jetstream.domain,
-      connectErrorReports: options.connectErrorReports,
-      reconnectErrorReports: options.reconnectErrorReports,
-      nextConnectionId: () => this.nextClientId++,
-      account: (name) => this.accounts.get(name) ?? null,
-    };
   }
 }

@@ -29,6 +29,7 @@ const rows: readonly Row[] = [
   { rooms: ['server/reload.ts'] },
   { rooms: ['server/announcement.ts'] },
   { rooms: ['server/start-error.ts'] },
+  { rooms: ['server/lame-duck.ts', 'server/start-lines.ts', 'server/leaf-site-of.ts'] },
   { rooms: ['server/monitor', 'server/system'] },
   { rooms: ['jetstream/cluster'] },
   { rooms: ['jetstream/api'] },

@@ -1,0 +1,30 @@
+/** What leaf links are told of the server they belong to. */
+
+import type { LeafSite } from '../leafnode/leaf-site.ts';
+import type { Account } from './account/account.ts';
+import type { ServerOptions } from './config/options.ts';
+import { NATS_VERSION } from './protocol/version.ts';
+
+interface Site {
+  readonly id: string;
+  readonly name: string;
+  readonly options: ServerOptions;
+  readonly accounts: ReadonlyMap<string, Account>;
+  nextConnectionId(): number;
+}
+
+export function leafSiteOf(server: Site): LeafSite {
+  const { options } = server;
+  return {
+    serverId: server.id,
+    serverName: server.name,
+    version: NATS_VERSION,
+    clusterName: server.name,
+    hasJetStream: options.jetstream.isEnabled,
+    domain: options.jetstream.domain,
+    connectErrorReports: options.connectErrorReports,
+    reconnectErrorReports: options.reconnectErrorReports,
+    nextConnectionId: () => server.nextConnectionId(),
+    account: (name) => server.accounts.get(name) ?? null,
+  };
+}

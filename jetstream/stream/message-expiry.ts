@@ -17,8 +17,6 @@ const SLICE_MAX = 1000;
 const SLEEP_MS_MIN = 50;
 /** No longer, since the wall clock may be set meanwhile. */
 const SLEEP_MS_MAX = 60_000;
-/** After a failed read. */
-const RETRY_MS = 1000;
 const SPARE_MAX = 1024;
 
 export class MessageExpiry {
@@ -33,8 +31,6 @@ export class MessageExpiry {
   private isRunning = false;
   /** It waits for a message to be read. */
   private isWaiting = false;
-  /** The message that was waited for last. */
-  private waitedFor = 0;
 
   constructor(io: Io, store: MessageStore, expired: ExpiredMessages) {
     this.io = io;
@@ -126,16 +122,13 @@ export class MessageExpiry {
     return true;
   }
 
+  /** It may take several times: first the index of the message's block, then the message. The store rests after failures. */
   private reviewWhenReadable(sequence: number): void {
     this.isWaiting = true;
-    const goOn = (): void => {
+    this.store.whenReadable(sequence, () => {
       this.isWaiting = false;
       this.review();
-    };
-    // What could not be read is tried again, but not at once.
-    if (this.waitedFor === sequence) this.io.timers.after(RETRY_MS, () => this.store.whenReadable(sequence, goOn));
-    else this.store.whenReadable(sequence, goOn);
-    this.waitedFor = sequence;
+    });
   }
 
   private mayBeThere(sequence: number): boolean {

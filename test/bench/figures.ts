@@ -7,6 +7,8 @@ export type FigureName =
   | 'ownMb'
   | 'p50Us'
   | 'p99Us'
+  | 'p999Us'
+  | 'longestUs'
   | 'threads'
   | 'startMs'
   | 'startStoreMs'
@@ -42,6 +44,8 @@ export const FIGURES: Readonly<Record<FigureName, Figure>> = {
   ownMb: { label: 'peak own pages, MB', decimals: 0 },
   p50Us: { label: 'median latency, us', decimals: 0 },
   p99Us: { label: '99th percentile, us', decimals: 0 },
+  p999Us: { label: '99.9th percentile, us', decimals: 0 },
+  longestUs: { label: 'longest, us', decimals: 0 },
   startMs: { label: 'start to INFO, ms', decimals: 0 },
   startStoreMs: { label: 'the same with JetStream, ms', decimals: 0 },
   idleMb: { label: 'idle resident set, MB', decimals: 1 },

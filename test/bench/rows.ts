@@ -3,6 +3,7 @@ import { CONNECTIONS_ROW } from './connections-row.ts';
 import { CORE_ROWS } from './core-rows.ts';
 import { JETSTREAM_ROWS } from './jetstream-rows.ts';
 import { LEAF_ROWS } from './leaf-rows.ts';
+import { LONG_WORK_ROWS } from './long-work-rows.ts';
 import type { Row } from './row.ts';
 import { SLOW_DISK_ROWS } from './slow-disk-rows.ts';
 import { START_ROWS } from './start-rows.ts';
@@ -15,6 +16,7 @@ const ROWS: readonly Row[] = [
   ...LEAF_ROWS,
   CONNECTIONS_ROW,
   SUBSCRIPTIONS_ROW,
+  ...LONG_WORK_ROWS,
   ...START_ROWS,
   ...STORE_ROWS,
   ...SLOW_DISK_ROWS,

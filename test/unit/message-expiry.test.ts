@@ -1,49 +1,38 @@
-/** When messages with a TTL go that are not in memory. The rest is told in `test/property/message-lifetimes.test.ts`. */
+/** When messages with a TTL go that have to be read first. The rest is told in `test/property/message-lifetimes.test.ts`. */
 import { expect, it } from 'vitest';
-import type { FileStore } from '../../jetstream/store/file-store.ts';
 import { RecordView } from '../../jetstream/store/record.ts';
 import { ExpiredMessages } from '../../jetstream/stream/expired-messages.ts';
 import { MessageExpiry } from '../../jetstream/stream/message-expiry.ts';
 import { messageOf } from '../helpers/store-messages.ts';
-import { SMALL_SIZES, StoreSite } from '../helpers/store-site.ts';
+import { FOLDER, SMALL_SIZES, StoreSite } from '../helpers/store-site.ts';
 
+const BLOCK = `${FOLDER}/petiole/streams/00000001/000001.blk`;
 const TTL_SECONDS = 60;
 /** Deadlines that are close together are dealt with together. */
 const LATE_MS_MAX = 100;
 
-/** In one of the middle of several blocks. */
-const SEQUENCE = 40;
-
-/** A store of several blocks that was just opened: of those in the middle nothing is in memory, not even their indexes. */
-function storeOf(site: StoreSite): FileStore {
-  site.open();
-  const { fileStore } = site.putStream('S');
-  const time = timeOf(site);
-  for (let i = 0; i < 100; i++) fileStore.append(messageOf(`s.${i}`, 'x'.repeat(200)), time);
-  site.settle();
-  site.close();
-  site.open();
-  return site.stream('S').fileStore;
-}
-
-function timeOf(site: StoreSite): { seconds: number; nanoseconds: number } {
-  return { seconds: Math.floor(site.process.io.clock.wallMs() / 1000), nanoseconds: 0 };
-}
-
-it('a message goes in time although first the index of its block has to be read, and then the message', () => {
+it.each([
+  ['has to be read', false],
+  ['is damaged in its block, and has to be read from the log after that', true],
+])('a message goes in time although it %s', (_, isDamaged) => {
   const site = new StoreSite(1, { sizes: SMALL_SIZES });
-  const store = storeOf(site);
+  site.open();
+  const { fileStore: store } = site.putStream('S');
   const { io } = site.process;
-  const expired = new ExpiredMessages(store, () => false);
-  const expiry = new MessageExpiry(io, store, expired);
-  const time = timeOf(site);
-  expiry.add(SEQUENCE, time, TTL_SECONDS);
+  const time = { seconds: Math.floor(io.clock.wallMs() / 1000), nanoseconds: 0 };
+  for (let i = 0; i < 100; i++) store.append(messageOf('s', `message ${i}`.padEnd(60)), time);
+  site.settle();
+  if (isDamaged) site.machine.disk.flipBit(BLOCK, io.disk.readFileNow(BLOCK).indexOf('message 0'), 0);
+  const view = new RecordView(Buffer.alloc(0));
+  expect(store.read(1, view)).toBe('loading');
+
+  const expiry = new MessageExpiry(io, store, new ExpiredMessages(store, () => false));
+  expiry.add(1, time, TTL_SECONDS);
   expiry.start();
-  expect(store.list.at(SEQUENCE)?.index).toBeNull();
   const deadlineMs = (time.seconds + TTL_SECONDS) * 1000;
-  const isThere = (): boolean => store.read(SEQUENCE, new RecordView(Buffer.alloc(0))) !== 'missing';
   site.until(() => io.clock.wallMs() >= deadlineMs, 'the deadline');
-  expect(isThere()).toBe(true);
-  site.until(() => !isThere(), 'the message to go');
+  expect(store.firstSequence).toBe(1);
+  site.until(() => store.firstSequence > 1, 'the message to go');
   expect(io.clock.wallMs() - deadlineMs).toBeLessThan(LATE_MS_MAX);
+  expect(store.lost).toBe(0);
 });

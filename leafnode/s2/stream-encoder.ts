@@ -6,10 +6,11 @@
  *                        smaller goes as it is
  *     not compressing    one chunk for the pieces, which are not copied
  *
- * Bounds: a write of WRITE_BYTES_MAX; what it becomes is at most framedBytesMax of it.
+ * Bounds: a write of BLOCK_BYTES_MAX, which connections stay far below; what it becomes is at most framedBytesMax of it.
  */
 
 import { Buffer } from 'node:buffer';
+import { strict as assert } from 'node:assert';
 import { encodeBlock } from './block-encoder.ts';
 import { crc32c, masked } from './crc32c.ts';
 import {
@@ -32,9 +33,6 @@ const BLOCK_SLACK_BYTES = 64;
 const GATHERED_BYTES_MIN = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
-/** Bytes that one write may have. */
-export const WRITE_BYTES_MAX: number = BLOCK_BYTES_MAX;
-
 /** Where the pieces of any write are put together, one after the other. */
 let gathered: Buffer = NO_BYTES;
 
@@ -43,7 +41,7 @@ export class StreamEncoder {
 
   /** Bytes that a write of `content` bytes takes at most. */
   framedBytesMax(content: number): number {
-    const blocks = Math.ceil(content / BLOCK_BYTES);
+    const blocks = Math.max(1, Math.ceil(content / BLOCK_BYTES));
     return IDENTIFIER_BYTES + content + blocks * (CHUNK_START_BYTES + BLOCK_SLACK_BYTES);
   }
 
@@ -69,6 +67,7 @@ export class StreamEncoder {
 
   /** Begins in `target` the chunk that holds the pieces of one write as they are; the bytes to send before them. */
   frame(pieces: readonly Uint8Array[], content: number, target: Buffer): number {
+    assert(content <= BLOCK_BYTES_MAX, `a write of ${content} bytes`);
     let checksum = 0;
     for (const piece of pieces) checksum = crc32c(piece, 0, piece.length, checksum);
     const w = this.identify(target, 0);

@@ -45,6 +45,8 @@ export class BlockFiles {
   private emptied: string[] = [];
   /** Closed blocks whose file was found wanting at start, and what to say of that. */
   private readonly wanting = new Map<MessageBlock, string>();
+  /** What to say of the directory that was found wanting. */
+  private directoryNote: string | null = null;
 
   constructor(files: StoreFiles, stream: number, directory: string, list: BlockList, subjects: SubjectIndex) {
     this.files = files;
@@ -93,8 +95,17 @@ export class BlockFiles {
     this.wanting.set(block, note);
   }
 
+  /**
+   * At start the directory is not what it ought to be. That is damage only if the stream is there still when the log is
+   * read: a deleted stream's directory goes before the catalog says so.
+   */
+  suspectDirectory(note: string): void {
+    this.directoryNote = note;
+  }
+
   /** The log is read. At start nothing is brought to the device in the background; that begins now. */
   recovered(): void {
+    if (this.directoryNote !== null) this.files.damage.note(this.directoryNote);
     for (const [block, note] of this.wanting) {
       if (!this.emptied.includes(stemOf(block))) this.files.damage.note(note);
     }

@@ -5,6 +5,8 @@
  *      8  u64      log position that the state reflects
  *     16  u32      CRC of everything else
  *     20           the state
+ *
+ * One that is being written is `state.0.new`; the next one overwrites what was left of it.
  */
 
 import { Buffer } from 'node:buffer';
@@ -47,7 +49,7 @@ export class StateFile {
     inOrder(
       [
         ...(this.isDoubtful ? this.makeSure() : []),
-        (next) => files.writePieces(this.path(slot), stateFile(lsn, state), next),
+        (next) => files.replaceCopy(this.path(slot), stateFile(lsn, state), next),
         (next) => files.syncNames(directory, next),
       ],
       (error) => {

@@ -244,12 +244,28 @@ export class StoreFiles {
     });
   }
 
-  /** Writes a file in place and syncs it; for files of which another copy stands. */
-  writePieces(path: string, file: PieceFile, done: Done): void {
+  /**
+   * Puts a file in the place of `path`, of which an older or newer copy stands elsewhere; the names are left to the caller.
+   * What was there goes first: on a full disk there may be no room for both. What is half written when it all ends has
+   * another name, so that whatever can't be read under this one is damaged.
+   */
+  replaceCopy(path: string, file: PieceFile, done: Done): void {
+    const temporary = `${path}.new`;
     const finish = this.counted(done);
-    this.open(path, 'replace', (error, handle) => {
-      if (handle === null) finish(error);
-      else writePieces(handle, file, (bytes) => (this.bytesWritten += bytes), finish);
+    const write: Step = (next) => {
+      this.open(temporary, 'replace', (error, handle) => {
+        if (handle === null) next(error);
+        else writePieces(handle, file, (bytes) => (this.bytesWritten += bytes), next);
+      });
+    };
+    const steps: Step[] = [
+      (next) => this.disk.remove(path, (error) => next(error?.code === 'ENOENT' ? null : error)),
+      write,
+      (next) => this.disk.rename(temporary, path, next),
+    ];
+    inOrder(steps, (error) => {
+      if (error === null) finish(null);
+      else this.disk.remove(temporary, () => finish(error));
     });
   }
 

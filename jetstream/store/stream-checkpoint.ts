@@ -9,7 +9,7 @@
  *     16           head: JSON, with the length of each section in order
  *                  sections
  *
- * Two files take turns, `state.0` and `state.1`: while one is written the other stands.
+ * Two files take turns, `state.0` and `state.1`: while one is written, as `state.0.new`, the other stands.
  */
 
 import { Buffer } from 'node:buffer';

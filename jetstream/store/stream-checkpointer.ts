@@ -67,7 +67,7 @@ export class StreamCheckpointer {
       [
         (next) => this.makeSure(next),
         (next) => syncAll(unsynced, next),
-        (next) => files.writePieces(checkpointPath(directory, slot), file, next),
+        (next) => files.replaceCopy(checkpointPath(directory, slot), file, next),
         (next) => files.syncNames(directory, next),
       ],
       (error) => {

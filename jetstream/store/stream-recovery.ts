@@ -46,16 +46,17 @@ export function checkpointPath(directory: string, slot: number): string {
 /** `logHoldsAll`: the log has every frame of the stream, so nothing else is needed. */
 export function* recoverStream(store: FileStore, logHoldsAll: boolean): Generator<void, RecoveredStream> {
   const { blockFiles } = store;
-  const { disk, damage } = blockFiles.files;
-  if (disk.statusNow(blockFiles.directory) === null) {
-    if (!logHoldsAll) damage.note(`"${blockFiles.directory}" is gone, and the log does not hold all that was in it`);
+  const { directory } = blockFiles;
+  if (blockFiles.files.disk.statusNow(directory) === null) {
+    if (!logHoldsAll)
+      blockFiles.suspectDirectory(`"${directory}" is gone, and the log does not hold all that was in it`);
     return NOTHING;
   }
-  blockFiles.files.noteDirectory(blockFiles.directory);
+  blockFiles.files.noteDirectory(directory);
   const [newest, older] = readCheckpoints(blockFiles);
   if (newest === undefined) {
     if (!logHoldsAll) {
-      damage.note(`"${blockFiles.directory}" has no checkpoint: what its blocks hold is taken as it is`);
+      blockFiles.suspectDirectory(`"${directory}" has no checkpoint: what its blocks hold is taken as it is`);
       yield* rebuildFromBlocks(store);
     }
     return NOTHING;

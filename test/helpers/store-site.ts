@@ -127,6 +127,8 @@ export class StoreSite {
   readonly machine: SimulatedMachine;
   process: SimulatedProcess;
   host: StoreHost = new StoreHost();
+  /** What the store that was opened last says is damaged. */
+  damageNotes: string[] = [];
   private opened: Storage | null = null;
   private readonly sizes: StoreSizes;
   private readonly syncMode: SyncMode;
@@ -156,6 +158,8 @@ export class StoreSite {
     this.host = new StoreHost();
     this.opened = new Storage(this.wrap(this.process.io), FOLDER, this.syncMode, this.host, this.sizes);
     this.host.storage = this.opened;
+    const notes: string[] = (this.damageNotes = []);
+    this.opened.files.damage.onNote = (text) => notes.push(text);
     return this.opened.recover();
   }
 

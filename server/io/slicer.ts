@@ -5,8 +5,8 @@
 
 import type { Io } from './io.ts';
 
-/** So long one piece may take. */
-export const SLICE_MS = 4;
+/** So long one piece may take: whoever asks something meanwhile waits for two of them, one for each way. */
+export const SLICE_MS = 2;
 
 /**
  * Runs the work to its end; `done` gets what it returned. Errors it throws are thrown from the event loop. What the work

@@ -1,9 +1,12 @@
 /**
  * How long core requests take while the server has something large to do: a million messages are removed, what is left of
  * a stream is compacted, and 5,000 connections are listed with all that they subscribe to. One requester asks one
- * responder, one request at a time; what they do meanwhile is nothing else, so that it is the server that they wait for.
+ * responder, one request at a time, in a process that does nothing else, so that it is the server that they wait for.
  */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { request as requestPage } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { freePort } from '../helpers/free-port.ts';
 import { until } from '../helpers/until.ts';
@@ -30,8 +33,6 @@ const PAGES = 5;
 const COMPACTION_MS = 5_000;
 /** Requests before anything is asked of the server, and after. */
 const AROUND_MS = 200;
-const ANSWER_MS_MAX = 30_000;
-const PAUSE_MS = 0.2;
 
 export const LONG_WORK_ROWS: readonly Row[] = [
   longWorkRow('requests-during-purge', 'requests while a million messages are purged', async (bench, site) => {
@@ -92,36 +93,22 @@ function longWorkRow(
   return { name, title, table: 'own', roundsMax: 3, needsDisk: true, measure };
 }
 
-/** Asks until the work is done. */
+/** Has another process ask until the work is done. */
 async function requestsDuring(server: MeasuredServer, work: () => Promise<void>): Promise<Sample> {
-  const [requester, responder] = [await WireConnection.open(server.port), await WireConnection.open(server.port)];
+  const child = fork(join(import.meta.dirname, 'requester-entry.ts'), [String(server.port)]);
   try {
-    responder.send('SUB latency 1\r\n');
-    responder.onMessage = () => responder.send('PUB _INBOX.latency 2\r\nok\r\n');
-    await responder.fence();
-    requester.send('SUB _INBOX.latency 1\r\n');
-    await requester.fence();
-    const progress = { isDone: false };
-    const worked = delay(AROUND_MS)
-      .then(work)
-      .then(() => delay(AROUND_MS))
-      .finally(() => (progress.isDone = true));
-    const timesMs: number[] = [];
-    while (!progress.isDone) {
-      const answered = requester.receive(1, ANSWER_MS_MAX);
-      const startedMs = performance.now();
-      requester.send('PUB latency 2\r\nhi\r\n');
-      await answered;
-      timesMs.push(performance.now() - startedMs);
-      await delay(PAUSE_MS);
-    }
-    await worked;
+    await once(child, 'message');
+    await delay(AROUND_MS);
+    await work();
+    await delay(AROUND_MS);
+    const answered = once(child, 'message');
+    child.send('stop');
+    const [timesMs] = (await answered) as [number[]];
     const sorted = timesMs.toSorted((a, b) => a - b);
     const at = (part: number): number => (sorted[Math.floor(sorted.length * part)] ?? 0) * 1000;
     return { p50Us: at(0.5), p99Us: at(0.99), p999Us: at(0.999), longestUs: (sorted.at(-1) ?? 0) * 1000 };
   } finally {
-    requester.close();
-    responder.close();
+    child.kill();
   }
 }
 

@@ -3,10 +3,12 @@
  * oldest.
  *
  * Bounds: `limit` connections. Of one at most SUBSCRIPTIONS_PER_CONNECTION_MAX subscriptions are listed, of all together
- * SUBSCRIPTIONS_MAX: beyond that the oldest connections lose their lists, never their count.
+ * SUBSCRIPTIONS_MAX: beyond that the oldest connections lose their lists, never their count. What they moved is added up
+ * by account, also of those that are forgotten.
  */
 
 import type { Subscription } from '../subject/subscription.ts';
+import { AccountTraffic } from './account-traffic.ts';
 import type { ConnectionFacts } from './connection-facts.ts';
 
 const SUBSCRIPTIONS_PER_CONNECTION_MAX = 1000;
@@ -26,6 +28,7 @@ export interface ClosedConnection {
 }
 
 export class ClosedConnections {
+  readonly traffic: AccountTraffic = new AccountTraffic();
   private readonly limit: number;
   /** Number n of all that ever closed stands at n modulo `limit`. */
   private readonly ring: ClosedConnection[] = [];
@@ -43,6 +46,7 @@ export class ClosedConnections {
   /** Remembers a connection that begins to close, while it still has its subscriptions. */
   add(facts: ConnectionFacts, subscriptions: Iterable<Subscription>): void {
     const number = this.total++;
+    this.traffic.add(facts);
     if (this.limit <= 0) return;
     const slot = number % this.limit;
     if (number >= this.limit) this.dropLists(number - this.limit + 1);

@@ -114,7 +114,8 @@ export function readSortOrder(query: Query, wantsOpen: boolean): SortOrder {
   return order;
 }
 
-function readList(query: Query): SubscriptionList {
+/** Which subscriptions `subs` asks for. Throws a BadRequest. */
+export function readList(query: Query): SubscriptionList {
   if (query.text('subs').toLowerCase() === 'detail') return 'detail';
   return query.boolean('subs') ? 'subjects' : 'none';
 }

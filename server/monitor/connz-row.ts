@@ -7,7 +7,7 @@ import type { ConnectionFacts } from '../connection/connection-facts.ts';
 import { bytesAsText } from './byte-text.ts';
 import type { ConnzEntry, ListedSubscription } from './connz-entry.ts';
 import type { SubscriptionList } from './connz-request.ts';
-import type { IndentedJson } from './indented-json.ts';
+import type { JsonDocument } from './json-document.ts';
 import { ageText, momentText, roundTripText } from './time-text.ts';
 
 /** Subscriptions between two yields. */
@@ -27,7 +27,7 @@ export interface RowOptions {
 }
 
 /** Writes the row; yields within a long list of subscriptions. */
-export function* writeRow(entry: ConnzEntry, options: RowOptions, json: IndentedJson): Generator<void, void> {
+export function* writeRow(entry: ConnzEntry, options: RowOptions, json: JsonDocument): Generator<void, void> {
   const { facts, isClosed } = entry;
   const { withUser, list, globalAccount } = options;
   json.beginObject();
@@ -82,7 +82,7 @@ function trafficMembers(facts: ConnectionFacts): object {
 function* writeList(
   entry: ConnzEntry,
   list: Exclude<SubscriptionList, 'none'>,
-  json: IndentedJson,
+  json: JsonDocument,
 ): Generator<void, void> {
   const { facts, isClosed } = entry;
   let count = 0;

@@ -15,7 +15,7 @@ import { ClosedEntry, type ConnzEntry, OpenEntry } from './connz-entry.ts';
 import { type ConnzRequest, readConnzRequest, readSortOrder } from './connz-request.ts';
 import { type Now, type RowOptions, writeRow } from './connz-row.ts';
 import { type Answer, jsonResponse, type MonitorContext, overfullResponse } from './endpoint.ts';
-import { IndentedJson } from './indented-json.ts';
+import { JsonDocument } from './json-document.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
 import { sortSliced } from '../io/sliced-sort.ts';
@@ -34,10 +34,10 @@ export function connz(query: Query, { source, requests, listBytesMax }: MonitorC
   const parameters = readConnzRequest(query);
   requests.count('/connz');
   const request: ConnzRequest = { ...parameters, order: readSortOrder(query, parameters.wantsOpen) };
-  return list(request, source, new IndentedJson(listBytesMax));
+  return list(request, source, new JsonDocument(listBytesMax));
 }
 
-function* list(request: ConnzRequest, source: MonitorSource, json: IndentedJson): Generator<void, HttpResponse> {
+function* list(request: ConnzRequest, source: MonitorSource, json: JsonDocument): Generator<void, HttpResponse> {
   const { offset, limit, account, withUser } = request;
   const { clock } = source.io;
   const now: Now = { wallMs: clock.wallMs(), monotonicMs: clock.monotonicMs() };
@@ -63,7 +63,7 @@ function* list(request: ConnzRequest, source: MonitorSource, json: IndentedJson)
   return json.isOverfull ? overfullResponse() : jsonResponse(200, yield* json.bytes());
 }
 
-function* writeRows(page: readonly ConnzEntry[], options: RowOptions, json: IndentedJson): Generator<void, void> {
+function* writeRows(page: readonly ConnzEntry[], options: RowOptions, json: JsonDocument): Generator<void, void> {
   json.beginArray('connections');
   for (const entry of page) {
     if (json.isOverfull) break;

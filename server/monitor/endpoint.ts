@@ -2,16 +2,22 @@
  * What an endpoint is: a path, and a function from a request's parameters to an answer. A short answer is given at
  * once; a long one is a generator that yields between pieces of work, and the monitor runs it in slices; one that sees to
  * its own pace is a function.
+ *
+ * The code of endpoints that few ask for is loaded when somebody does: a start should not wait for it.
  */
 
 import type { HttpResponse } from '../io/io.ts';
+import type { AnswerWork } from './answer-work.ts';
 import type { CpuUsage } from './cpu-usage.ts';
 import type { MetricsRoom } from './metrics-room.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
 import type { RequestCounts } from './request-counts.ts';
 
-export type Answer = HttpResponse | Generator<void, HttpResponse> | Later;
+/** So much of a text is looked at to tell its type. */
+const SNIFFED_CHARACTERS = 512;
+
+export type Answer = HttpResponse | AnswerWork<HttpResponse> | Later;
 
 /** Responds when it has something to say. */
 export type Later = (respond: (response: HttpResponse) => void) => void;
@@ -26,12 +32,18 @@ export interface MonitorContext {
   readonly listBytesMax: number;
 }
 
+/** Throws a BadRequest over a parameter, before it gives an answer. */
+export type AnswerTo = (query: Query, context: MonitorContext) => Answer;
+
 export interface Endpoint {
   readonly path: string;
   /** How the index page calls it; '' leaves it out there. */
   readonly title: string;
-  /** Throws a BadRequest over a parameter, before it gives an answer. */
-  readonly answer: (query: Query, context: MonitorContext) => Answer;
+  readonly answer: AnswerTo | LoadedLater;
+}
+
+export interface LoadedLater {
+  readonly load: () => Promise<AnswerTo>;
 }
 
 /** A request that can't be answered as it is; its message goes to whoever asked. */
@@ -48,8 +60,11 @@ export function jsonResponse(status: number, body: string | Uint8Array): HttpRes
   return respond(status, 'application/json', body, { 'Access-Control-Allow-Origin': '*' });
 }
 
+/** As Go names its type: text in which there are control characters is none. */
 export function textResponse(status: number, text: string): HttpResponse {
-  return respond(status, 'text/plain; charset=utf-8', text, {});
+  // oxlint-disable-next-line no-control-regex
+  const isText = !/[\0-\b\v\u000e-\u001a\u001c-\u001f]/.test(text.slice(0, SNIFFED_CHARACTERS));
+  return respond(status, isText ? 'text/plain; charset=utf-8' : 'application/octet-stream', text, {});
 }
 
 /** Text of a type of its own. */

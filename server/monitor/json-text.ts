@@ -1,7 +1,10 @@
 /**
  * The JSON text of a value as Go's encoder writes it: `<`, `>` and `&` are escaped for HTML, and a bigint is the
- * integer it is. Strings are text, not bytes.
+ * integer it is. Strings are text; where they are strings of bytes, as subjects and the configurations of streams are,
+ * `bytesJsonText` is for them.
  */
+
+import { bytesAsText } from './byte-text.ts';
 
 const HTML_ESCAPES: Readonly<Record<string, string>> = {
   '<': String.raw`\u003c`,
@@ -22,6 +25,11 @@ export function jsonText(value: unknown, indentation: number = 0): string {
 /** The same of a value that may hold bigints, in twice the time. */
 export function exactJsonText(value: unknown, indentation: number = 0): string {
   return escaped(JSON.stringify(value, wholeNumbers, indentation));
+}
+
+/** The same of a value whose strings are strings of bytes; it may hold bigints. */
+export function bytesJsonText(value: unknown, indentation: number = 0): string {
+  return escaped(bytesAsText(JSON.stringify(value, wholeNumbers, indentation)));
 }
 
 function escaped(text: string): string {

@@ -14,10 +14,11 @@ import { strict as assert } from 'node:assert';
 import { posix } from 'node:path';
 import type { Address, HttpHandler, HttpRequest, HttpResponse, IoError, Listener, TlsContext } from '../io/io.ts';
 import { hostPort, listenFailure } from '../connection/listen-failure.ts';
-import { runSliced } from '../io/slicer.ts';
+import { type AnswerWork, runAnswer } from './answer-work.ts';
 import { connz } from './connz.ts';
 import { CpuUsage } from './cpu-usage.ts';
-import { BadRequest, type Endpoint, htmlResponse, type MonitorContext, textResponse } from './endpoint.ts';
+import type { AnswerTo, Endpoint, LoadedLater } from './endpoint.ts';
+import { BadRequest, htmlResponse, type MonitorContext, textResponse } from './endpoint.ts';
 import { healthz } from './healthz.ts';
 import { indexPage } from './index-page.ts';
 import { metrics, MetricsRoom } from './metrics-room.ts';
@@ -36,22 +37,33 @@ export interface ListenProblem {
   readonly cause: IoError;
 }
 
-type List = Generator<void, HttpResponse>;
+type List = AnswerWork<HttpResponse>;
 type Respond = (response: HttpResponse) => void;
 
 /** In the order of the index page. */
 const ENDPOINTS: readonly Endpoint[] = [
   { path: '/varz', title: 'General', answer: varz },
   { path: '/connz', title: 'Connections', answer: connz },
+  { path: '/accountz', title: 'Accounts', answer: { load: async () => (await import('./accountz.ts')).accountz } },
+  { path: '/accstatz', title: 'Account Stats', answer: { load: async () => (await import('./accstatz.ts')).accstatz } },
   { path: '/subsz', title: 'Subscriptions', answer: subsz },
   { path: '/subscriptionsz', title: '', answer: subsz },
+  { path: '/routez', title: 'Routes', answer: { load: async () => (await import('./routez.ts')).routez } },
+  { path: '/leafz', title: 'LeafNodes', answer: { load: async () => (await import('./leafz.ts')).leafz } },
+  { path: '/gatewayz', title: 'Gateways', answer: { load: async () => (await import('./gatewayz.ts')).gatewayz } },
+  { path: '/raftz', title: 'Raft Groups', answer: { load: async () => (await import('./raftz.ts')).raftz } },
   { path: '/healthz', title: 'Health Probe', answer: healthz },
+  { path: '/debug/vars', title: 'Expvar', answer: { load: async () => (await import('./expvarz.ts')).expvarz } },
+  { path: '/ipqueuesz', title: '', answer: { load: async () => (await import('./ipqueuesz.ts')).ipqueuesz } },
+  { path: '/stacksz', title: '', answer: { load: async () => (await import('./stacksz.ts')).stacksz } },
   { path: '/metrics', title: '', answer: metrics },
 ];
 
 export class Monitor {
   /** Where it listens; null until it does. */
   address: Address | null = null;
+  /** How often each path was asked for. */
+  readonly requests: RequestCounts = new RequestCounts();
   private readonly context: MonitorContext;
   private readonly endpoints = new Map<string, Endpoint['answer']>();
   private listener: Listener | null = null;
@@ -60,7 +72,7 @@ export class Monitor {
   private secured: TlsContext | null = null;
 
   constructor(source: MonitorSource, listBytesMax: number = LIST_BYTES_MAX) {
-    const requests = new RequestCounts();
+    const { requests } = this;
     const cpu = new CpuUsage(source.io);
     this.context = { source, requests, cpu, metrics: new MetricsRoom(), listBytesMax };
     for (const { path, answer } of ENDPOINTS) this.endpoints.set(this.pathOf(path), answer);
@@ -119,10 +131,22 @@ export class Monitor {
       return;
     }
     const endpoint = this.endpoints.get(path);
-    if (endpoint === undefined) {
-      respond(notFound());
-      return;
-    }
+    if (endpoint === undefined) respond(notFound());
+    else if ('load' in endpoint) this.answerLater(endpoint, path, query, respond);
+    else this.answerBy(endpoint, query, respond);
+  }
+
+  private answerLater({ load }: LoadedLater, path: string, query: string, respond: Respond): void {
+    load().then(
+      (endpoint) => this.answerBy(endpoint, query, respond),
+      (error: unknown) => {
+        this.context.source.log.error(`monitoring: ${path} can't be loaded: ${String(error)}`);
+        respond(textResponse(500, `${path} is not available`));
+      },
+    );
+  }
+
+  private answerBy(endpoint: AnswerTo, query: string, respond: Respond): void {
     try {
       const answer = endpoint(new Query(query), this.context);
       if (typeof answer === 'function') answer(respond);
@@ -147,7 +171,7 @@ export class Monitor {
     const next = this.waiting.shift();
     this.isListing = next !== undefined;
     if (next === undefined) return;
-    runSliced(this.context.source.io, next.list, (response) => {
+    runAnswer(this.context.source.io, next.list, (response) => {
       next.respond(response);
       this.writeNextList();
     });

@@ -16,7 +16,7 @@ import { textAsBytes } from './byte-text.ts';
 import { detailOf } from './connz-row.ts';
 import { LIMIT_DEFAULT } from './connz-request.ts';
 import { type Answer, BadRequest, jsonResponse, type MonitorContext, overfullResponse } from './endpoint.ts';
-import { IndentedJson } from './indented-json.ts';
+import { JsonDocument } from './json-document.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
 import { momentText } from './time-text.ts';
@@ -58,10 +58,10 @@ export function subsz(query: Query, { source, requests, listBytesMax }: MonitorC
     test: textAsBytes(test),
     account: query.text('acc'),
   };
-  return answer(request, source, new IndentedJson(listBytesMax));
+  return answer(request, source, new JsonDocument(listBytesMax));
 }
 
-function* answer(request: SubszRequest, source: MonitorSource, json: IndentedJson): Generator<void, HttpResponse> {
+function* answer(request: SubszRequest, source: MonitorSource, json: JsonDocument): Generator<void, HttpResponse> {
   const nowMs = source.io.clock.wallMs();
   const accounts = [...source.accounts.values()].filter(
     ({ name }) => request.account === '' || name === request.account,
@@ -74,14 +74,14 @@ function* answer(request: SubszRequest, source: MonitorSource, json: IndentedJso
   const page: Page = { total: 0, rows: [] };
   if (request.withList) for (const account of accounts) yield* listAccount(account, request, page);
   json.beginObject();
-  json.members({ server_id: source.id, now: momentText(nowMs), ...sumOf(statistics) });
+  json.members({ server_id: source.id, now: momentText(nowMs), ...sublistStatistics(statistics) });
   json.exactMembers({ total: page.total, offset: request.offset, limit: request.limit });
   if (page.rows.length > 0) yield* writeRows(page.rows, json);
   json.end();
   return json.isOverfull ? overfullResponse() : jsonResponse(200, yield* json.bytes());
 }
 
-function* writeRows(rows: readonly object[], json: IndentedJson): Generator<void, void> {
+function* writeRows(rows: readonly object[], json: JsonDocument): Generator<void, void> {
   json.beginArray('subscriptions_list');
   for (let i = 0; i < rows.length && !json.isOverfull; i++) {
     json.element(rows[i]);
@@ -115,7 +115,8 @@ function connectionOf({ sink }: Subscription): number {
   return 'id' in sink && typeof sink.id === 'number' ? sink.id : NO_CONNECTION;
 }
 
-function sumOf(statistics: readonly SublistStatistics[]): object {
+/** Of several sublists together. */
+export function sublistStatistics(statistics: readonly SublistStatistics[]): object {
   const sum = (valueOf: (each: SublistStatistics) => number): number =>
     statistics.reduce((total, each) => total + valueOf(each), 0);
   const matches = sum((each) => each.matches);

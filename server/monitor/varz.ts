@@ -11,7 +11,7 @@ import type { Traffic } from '../connection/statistics.ts';
 import type { HttpResponse } from '../io/io.ts';
 import { bytesAsText } from './byte-text.ts';
 import { jsonResponse, type MonitorContext } from './endpoint.ts';
-import { IndentedJson } from './indented-json.ts';
+import { JsonDocument } from './json-document.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
 import { ageText, momentText } from './time-text.ts';
@@ -33,7 +33,7 @@ export function varz(_query: Query, context: MonitorContext): HttpResponse {
 /** The page as JSON. */
 export function varzText(context: MonitorContext): string {
   const { source } = context;
-  const json = new IndentedJson();
+  const json = new JsonDocument();
   json.beginObject();
   json.members(identity(source));
   json.exactMembers(configuredLimits(source.options));

@@ -5,7 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { isAbsent, natsServer, petiole, startRefused, startServer } from '../helpers/targets.ts';
 import type { Target } from '../helpers/targets.ts';
 import { until } from '../helpers/until.ts';
-import { describeBoth, observe, type Page } from './monitor-scenario.ts';
+import { describeBoth, observe, type Page, settled } from './monitor-scenario.ts';
 
 describeBoth('requests to the monitoring port', ({ natsServer, petiole }) => {
   it.each([
@@ -40,6 +40,24 @@ describeBoth('requests to the monitoring port', ({ natsServer, petiole }) => {
     '/subsz?test=%3E&subs=1',
     '/subsz?subs=maybe',
     '/subsz?limit=ten',
+    '/routez?subs=x',
+    '/routez?subs=DETAILS',
+    '/gatewayz?subs=x',
+    '/gatewayz?accs=2',
+    '/gatewayz?subs=x&accs=x',
+    '/leafz?subs=detail',
+    '/leafz?subs=yes&acc=NONE',
+    '/accountz?acc=NONE',
+    '/accountz?acc=%3Cb%3E',
+    '/accountz?acc=%C3%BC%01',
+    '/accstatz?unused=x',
+    '/accstatz?unused=%00',
+    '/ipqueuesz?all=maybe',
+    '/raftz',
+    '/raftz?acc=$G&group=none',
+    '/debug',
+    '/debug/vars/',
+    '/stacksz/',
     '/healthz?details=x',
     '/healthz?js-enabled=x',
     '/healthz?js-enabled-only=x',
@@ -69,6 +87,34 @@ describeBoth('requests to the monitoring port', ({ natsServer, petiole }) => {
     expect(ours.type).toBe('application/json');
   });
 
+  it.each([
+    '/routez',
+    '/routez?subs=detail',
+    '/routez?subs=1',
+    '/gatewayz',
+    '/gatewayz?accs=1&gw_name=x&acc_name=y&subs=detail',
+    '/leafz',
+    '/leafz?subs=1&acc=$G',
+    '/leafz?acc=NONE',
+    '/accstatz?unused=0',
+    '/ipqueuesz',
+  ])('are told alike that there is nothing: %s', async (path) => {
+    const [theirs, ours] = await Promise.all([natsServer().page(path), petiole().page(path)]);
+    expect({ ...ours, text: settled(ours.text) }).toEqual({ ...theirs, text: settled(theirs.text) });
+    expect(ours.status).toBe(200);
+  });
+
+  it('are shown what the process is doing, each as it can', async () => {
+    for (const path of ['/stacksz', '/debug/vars']) {
+      const [theirs, ours] = await Promise.all([natsServer().page(path), petiole().page(path)]);
+      expect({ ...ours, text: '' }).toEqual({ ...theirs, text: '' });
+    }
+    expect((await petiole().page('/stacksz')).text).toMatch(/^main thread \[running\]\n +at .+\.ts/);
+    const [theirs, ours] = await Promise.all([natsServer().json('/debug/vars'), petiole().json('/debug/vars')]);
+    expect(Object.keys(ours)).toEqual(Object.keys(theirs));
+    expect(ours).toEqual({ cmdline: [], memstats: { Sys: expect.any(Number) } });
+  });
+
   it.each(['HEAD', 'POST', 'OPTIONS', 'DELETE'])('are answered alike whatever their method: %s', async (method) => {
     const init = method === 'POST' ? { method, body: 'x' } : { method };
     const [theirs, ours] = await Promise.all([natsServer().page('/healthz', init), petiole().page('/healthz', init)]);
@@ -81,8 +127,10 @@ describeBoth('requests to the monitoring port', ({ natsServer, petiole }) => {
     expect({ ...ours, text: '' }).toEqual({ ...theirs, text: '' });
     const links = linksOf(ours);
     expect(linksOf(theirs)).toEqual(expect.arrayContaining(links));
-    for (const link of links) expect((await petiole().page(link.slice(1))).status).toBe(200);
-    expect(links.length).toBeGreaterThan(3);
+    expect(links).toHaveLength(linksOf(theirs).length - 1);
+    for (const link of links) {
+      expect((await petiole().page(link.slice(1))).status).toBe((await natsServer().page(link.slice(1))).status);
+    }
   });
 
   it('are told when the server takes no more clients', async () => {

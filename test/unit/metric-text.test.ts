@@ -4,7 +4,7 @@ import { LatencyCounts } from '../../server/io/latency-counts.ts';
 import { CpuUsage } from '../../server/monitor/cpu-usage.ts';
 import { Metrics } from '../../server/monitor/metrics/metrics.ts';
 import { joined, labels, MetricText } from '../../server/monitor/metrics/metric-text.ts';
-import { runScrape, type ScrapeWork } from '../../server/monitor/metrics/scrape-work.ts';
+import { runAnswer, type AnswerWork } from '../../server/monitor/answer-work.ts';
 import { MetricsRoom } from '../../server/monitor/metrics-room.ts';
 import { RequestCounts } from '../../server/monitor/request-counts.ts';
 import { SimulatedWorld } from '../../server/io/simulated/simulated-world.ts';
@@ -63,7 +63,7 @@ describe('the work of a scrape', () => {
     const { io } = world.machine('site').start();
     const { clock } = io;
     const heard: string[] = [];
-    const work = function* (): ScrapeWork<string> {
+    const work = function* (): AnswerWork<string> {
       heard.push('begins');
       yield (resume) => io.timers.after(20, resume);
       heard.push('has waited');
@@ -71,7 +71,7 @@ describe('the work of a scrape', () => {
       return 'done';
     };
     const startedMs = clock.monotonicMs();
-    runScrape(io, work(), (result) => heard.push(`${result} ${clock.monotonicMs() - startedMs < 1100}`));
+    runAnswer(io, work(), (result) => heard.push(`${result} ${clock.monotonicMs() - startedMs < 1100}`));
     expect(heard).toEqual(['begins']);
     world.scheduler.runFor(100);
     expect(heard).toEqual(['begins', 'has waited']);

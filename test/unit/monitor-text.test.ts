@@ -1,7 +1,7 @@
 /** How monitoring writes moments, spans, texts and whole documents. Expectations are what Go prints. */
 import { describe, expect, it } from 'vitest';
 import { bytesAsText, textAsBytes } from '../../server/monitor/byte-text.ts';
-import { IndentedJson } from '../../server/monitor/indented-json.ts';
+import { JsonDocument } from '../../server/monitor/json-document.ts';
 import { ageText, momentText, roundTripText } from '../../server/monitor/time-text.ts';
 
 const SECOND = 1000;
@@ -56,7 +56,7 @@ describe('a document', () => {
   const rows = [{ a: 1, b: { c: [] } }, {}, { d: [1, [2]], e: 'x\n"' }];
 
   it('has the indentation of JSON.stringify', () => {
-    const json = new IndentedJson();
+    const json = new JsonDocument();
     json.beginObject();
     json.members({ first: 'x', nested: { a: [] } });
     json.members({});
@@ -78,7 +78,7 @@ describe('a document', () => {
   });
 
   it('leaves out what is undefined, escapes for HTML, and keeps integers whole', () => {
-    const json = new IndentedJson();
+    const json = new JsonDocument();
     json.beginObject();
     json.exactMembers({ a: undefined, b: '<&>\u2028\u2029ü', c: 2n ** 64n - 1n, d: { e: -1n } });
     json.end();
@@ -88,7 +88,7 @@ describe('a document', () => {
   });
 
   it('is made of pieces when it is long, and knows when it is too long', () => {
-    const json = new IndentedJson(200_000);
+    const json = new JsonDocument(200_000);
     const values = Array.from({ length: 30_000 }, (_, i) => `ü${i}`);
     json.beginArray();
     let overfullAt = -1;

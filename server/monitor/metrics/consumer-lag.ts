@@ -10,7 +10,7 @@ import { Buffer } from 'node:buffer';
 import type { Consumer } from '../../../jetstream/consumer/consumer.ts';
 import { RecordView } from '../../../jetstream/store/record.ts';
 import { LOADING, type MessageStore, NONE } from '../../../jetstream/store/store.ts';
-import type { ScrapeWork } from './scrape-work.ts';
+import type { AnswerWork } from '../answer-work.ts';
 
 const TRIES_MAX = 4;
 
@@ -34,7 +34,7 @@ export class ConsumerLags {
   private readonly known = new WeakMap<Consumer, KnownTimes>();
   private readonly view = new RecordView(Buffer.alloc(0));
 
-  *lagOf(consumer: Consumer): ScrapeWork<ConsumerLag> {
+  *lagOf(consumer: Consumer): AnswerWork<ConsumerLag> {
     const times = this.timesOf(consumer);
     const { store } = consumer.stream;
     const next = yield* nextUndelivered(consumer);
@@ -55,7 +55,7 @@ export class ConsumerLags {
     return times;
   }
 
-  private *timeOf(store: MessageStore, sequence: number | undefined, known: KnownTime): ScrapeWork<number | undefined> {
+  private *timeOf(store: MessageStore, sequence: number | undefined, known: KnownTime): AnswerWork<number | undefined> {
     if (sequence === undefined) return undefined;
     if (known.sequence === sequence) return known.wallMs;
     for (let left = TRIES_MAX; left > 0; left--) {
@@ -73,7 +73,7 @@ export class ConsumerLags {
 }
 
 /** The sequence of the next message to deliver; `null`: there is none. */
-function* nextUndelivered(consumer: Consumer): ScrapeWork<number | null | undefined> {
+function* nextUndelivered(consumer: Consumer): AnswerWork<number | null | undefined> {
   const { undelivered, state, stream } = consumer;
   for (let left = TRIES_MAX; left > 0; left--) {
     if (undelivered.isUnknown) return undefined;

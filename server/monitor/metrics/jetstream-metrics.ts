@@ -11,9 +11,9 @@ import type { MonitorSource } from '../monitor-source.ts';
 import type { ConsumerLags } from './consumer-lag.ts';
 import { describeConsumer } from './consumer-metrics.ts';
 import { joined, labels, type MetricText } from './metric-text.ts';
-import type { ScrapeWork } from './scrape-work.ts';
+import type { AnswerWork } from '../answer-work.ts';
 
-export function* describeJetStream(text: MetricText, source: MonitorSource, lags: ConsumerLags): ScrapeWork {
+export function* describeJetStream(text: MetricText, source: MonitorSource, lags: ConsumerLags): AnswerWork {
   const { jetstream, id, name, clientAddress } = source;
   const common = { server_id: id, server_name: name, domain: jetstream?.domain ?? '', is_meta_leader: 'true' };
   const serverLabels = labels(common);
@@ -83,7 +83,7 @@ function* describeAccount(
   serverLabels: string,
   owner: JetStreamAccount,
   lags: ConsumerLags,
-): ScrapeWork {
+): AnswerWork {
   const account = owner.account.name;
   const accountLabels = joined(serverLabels, labels({ account, account_name: account, account_id: account }));
   const gauge = (name: string, help: string, value: number): void => {
@@ -103,7 +103,7 @@ function* describeAccount(
   }
 }
 
-function* describeStream(text: MetricText, accountLabels: string, entry: StreamEntry, lags: ConsumerLags): ScrapeWork {
+function* describeStream(text: MetricText, accountLabels: string, entry: StreamEntry, lags: ConsumerLags): AnswerWork {
   const { stream, consumers } = entry;
   const { store, config, host } = stream;
   const all = joined(accountLabels, labels({ stream_name: bytesAsText(stream.name), is_stream_leader: 'true' }));

@@ -20,7 +20,7 @@ import { EventLoopDelay } from './event-loop-delay.ts';
 import { describeJetStream } from './jetstream-metrics.ts';
 import { describeLeafLinks } from './leaf-metrics.ts';
 import { labels, MetricText } from './metric-text.ts';
-import { runScrape, type ScrapeWork } from './scrape-work.ts';
+import { runAnswer, type AnswerWork } from '../answer-work.ts';
 import { describeServer } from './server-metrics.ts';
 
 const WAITING_MAX = 64;
@@ -46,7 +46,7 @@ export class Metrics {
     }
     this.waiting.push(respond);
     if (this.waiting.length > 1) return;
-    runScrape(this.context.source.io, this.page(), (response) => {
+    runAnswer(this.context.source.io, this.page(), (response) => {
       const { waiting } = this;
       this.waiting = [];
       for (const each of waiting) each(response);
@@ -58,7 +58,7 @@ export class Metrics {
     this.delay.stop();
   }
 
-  private *page(): ScrapeWork<HttpResponse> {
+  private *page(): AnswerWork<HttpResponse> {
     const text = new MetricText();
     const work = this.describe(text);
     for (;;) {
@@ -70,7 +70,7 @@ export class Metrics {
     return typedResponse(CONTENT_TYPE, yield* text.encode());
   }
 
-  private *describe(text: MetricText): ScrapeWork {
+  private *describe(text: MetricText): AnswerWork {
     const { source } = this.context;
     yield* describeServer(text, this.context);
     describeLeafLinks(text, source);

@@ -8,13 +8,13 @@ import type { MonitorSource } from '../monitor-source.ts';
 import { PETIOLE_VERSION } from '../../protocol/version.ts';
 import { varzText } from '../varz.ts';
 import { joined, labels, type MetricText } from './metric-text.ts';
-import type { ScrapeWork } from './scrape-work.ts';
+import type { AnswerWork } from '../answer-work.ts';
 
 const CONNECTIONS_PER_STEP = 256;
 /** Texts of /varz that are worth a sample, the text being its label. */
 const SHOWN_TEXTS: ReadonlySet<string> = new Set(['server_id', 'server_name', 'version', 'domain']);
 
-export function* describeServer(text: MetricText, context: MonitorContext): ScrapeWork {
+export function* describeServer(text: MetricText, context: MonitorContext): AnswerWork {
   const { source } = context;
   const serverLabels = labels({ server_id: source.id });
   const build = labels({ server_id: source.id, server_name: source.name, version: PETIOLE_VERSION });
@@ -66,7 +66,7 @@ function describeAccounts(text: MetricText, { accounts, id }: MonitorSource): vo
 }
 
 /** The sums of what is open. */
-function* describeConnections(text: MetricText, serverLabels: string, source: MonitorSource): ScrapeWork {
+function* describeConnections(text: MetricText, serverLabels: string, source: MonitorSource): AnswerWork {
   const sums = { pending_bytes: 0, subscriptions: 0, in_msgs: 0, in_bytes: 0, out_msgs: 0, out_bytes: 0 };
   let open = 0;
   let looked = 0;

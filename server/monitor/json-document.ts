@@ -1,5 +1,6 @@
 /**
- * Writes a JSON document as Go's json.MarshalIndent does, two blanks for each level. A document is written member by member, so that one with a hundred thousand rows is never one object, nor one string:
+ * Writes a JSON document as Go's json.MarshalIndent does, or on one line as json.Marshal does. A document is written
+ * member by member, so that one with a hundred thousand rows is never one object, nor one string:
  *
  *     json.beginObject();
  *     json.member('total', 2);
@@ -11,22 +12,27 @@
  * Text becomes bytes every PIECE_CHARACTERS. Bound: whoever writes a list stops when `isOverfull`.
  */
 
-import { exactJsonText, jsonText } from './json-text.ts';
+import { bytesJsonText, exactJsonText, jsonText } from './json-text.ts';
 
 const PIECE_CHARACTERS = 65_536;
+const INDENTATION = 2;
 
-export class IndentedJson {
+export class JsonDocument {
   private text = '';
   private readonly pieces: Buffer[] = [];
   private pieceBytes = 0;
   private readonly bytesMax: number;
   /** The brackets that close what is open, the innermost last. */
   private readonly open: string[] = [];
-  private indent = '\n';
+  /** Blanks for each level; 0 puts all on one line. */
+  private readonly indentation: number;
+  private indent = '';
   private isEmpty = true;
 
-  constructor(bytesMax: number = Number.POSITIVE_INFINITY) {
+  constructor(bytesMax: number = Number.POSITIVE_INFINITY, indentation: number = INDENTATION) {
     this.bytesMax = bytesMax;
+    this.indentation = indentation;
+    if (indentation > 0) this.indent = '\n';
   }
 
   /** More has been written than one document may have. */
@@ -46,7 +52,7 @@ export class IndentedJson {
   /** Ends the innermost object or array. */
   end(): void {
     const bracket = this.open.pop() as string;
-    this.indent = `\n${'  '.repeat(this.open.length)}`;
+    this.indent = this.indent.slice(0, this.indent.length - this.indentation);
     this.text += this.isEmpty ? bracket : this.indent + bracket;
     this.isEmpty = false;
     if (this.text.length >= PIECE_CHARACTERS) this.cut();
@@ -54,22 +60,32 @@ export class IndentedJson {
 
   /** A member of the open object. */
   member(name: string, value: unknown): void {
-    this.put(name, jsonText(value, 2).replaceAll('\n', this.indent));
+    this.put(name, jsonText(value, this.indentation).replaceAll('\n', this.indent));
   }
 
   /** An element of the open array. */
   element(value: unknown): void {
-    this.put(null, jsonText(value, 2).replaceAll('\n', this.indent));
+    this.put(null, jsonText(value, this.indentation).replaceAll('\n', this.indent));
   }
 
   /** All members of `values`, as members of the open object. They hold no bigint. */
   members(values: object): void {
-    this.putMembers(jsonText(values, 2));
+    this.putMembers(jsonText(values, this.indentation));
   }
 
   /** The same of values that may hold bigints. */
   exactMembers(values: object): void {
-    this.putMembers(exactJsonText(values, 2));
+    this.putMembers(exactJsonText(values, this.indentation));
+  }
+
+  /** The same of values whose texts are strings of bytes. */
+  bytesMembers(values: object): void {
+    this.putMembers(bytesJsonText(values, this.indentation));
+  }
+
+  /** An element of the open array, its texts being strings of bytes. */
+  bytesElement(value: unknown): void {
+    this.put(null, bytesJsonText(value, this.indentation).replaceAll('\n', this.indent));
   }
 
   /** The document, for one that is short. */
@@ -93,23 +109,25 @@ export class IndentedJson {
   private begin(name: string | null, bracket: string, closing: string): void {
     this.put(name, bracket);
     this.open.push(closing);
-    this.indent += '  ';
+    this.indent += ' '.repeat(this.indentation);
     this.isEmpty = true;
   }
 
   private put(name: string | null, text: string): void {
     if (this.open.length > 0) this.text += this.isEmpty ? this.indent : `,${this.indent}`;
-    if (name !== null) this.text += `${JSON.stringify(name)}: `;
+    if (name !== null) this.text += JSON.stringify(name) + (this.indentation > 0 ? ': ' : ':');
     this.text += text;
     this.isEmpty = false;
     if (this.text.length >= PIECE_CHARACTERS) this.cut();
   }
 
-  /** `object` is an object's text, indented by two. */
+  /** `object` is an object's text, indented as the document is. */
   private putMembers(object: string): void {
+    const { indentation, indent } = this;
+    if (object === '{}') return;
     // Between the braces, and without the indentation that `put` gives the first one.
-    const inner = object.slice(4, -2);
-    if (inner !== '') this.put(null, inner.replaceAll('\n', this.indent.slice(0, -2)));
+    if (indentation === 0) this.put(null, object.slice(1, -1));
+    else this.put(null, object.slice(2 + indentation, -2).replaceAll('\n', indent.slice(0, -indentation)));
   }
 
   private cut(): void {

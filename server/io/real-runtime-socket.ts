@@ -30,7 +30,7 @@ export type OwnedSocket = net.Socket & { _handle?: ReadingHandle | null; owner?:
 /** Those that can be encrypted build on it (`real-tls-socket.ts`). */
 export class RuntimeSocket implements Socket {
   protected socket: OwnedSocket | null = null;
-  private handler: SocketHandler | null = null;
+  protected handler: SocketHandler | null = null;
   private error: IoError | null = null;
   private remoteAddress: Address | null = null;
   private readonly onWritten = (error?: Error | null): void => {

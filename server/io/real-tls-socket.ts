@@ -4,8 +4,8 @@
  *
  *     paused ─peek─► first byte known, and put back
  *       ├─readInClear──► as any other socket
- *       └─shakeHands───► the runtime's TLS socket takes the place of the plain one; its reads are copied into the static
- *                        buffer like those of every wrapped socket
+ *       └─shakeHands───► the runtime's TLS socket takes the place of the plain one. Once hands are shaken, reads and
+ *                        writes go past it (`real-tls-stream.ts`); where its handle is not as expected, through it
  *
  * Verification of the peer's certificate is asked of OpenSSL's result after the handshake; where it failed, the
  * handshake counts as failed.
@@ -17,6 +17,7 @@ import type { Address, IoError, Listener, TlsContext, TlsPeer, TlsSettings } fro
 import type { UndecidedListenHandler, UndecidedSocket } from './io.ts';
 import { RealListener } from './real-listener.ts';
 import { type OwnedSocket, readData, RuntimeSocket } from './real-runtime-socket.ts';
+import { isUsableTlsHandle, TlsStream, type TlsStreamOwner } from './real-tls-stream.ts';
 
 /** What the runtime's typings leave out: its TLS socket in the server's part tells of a handshake by these. */
 type ServerSide = tls.TLSSocket & {
@@ -47,8 +48,9 @@ export class RealTlsContext implements TlsContext {
   }
 }
 
-class RealUndecidedSocket extends RuntimeSocket implements UndecidedSocket {
+class RealUndecidedSocket extends RuntimeSocket implements UndecidedSocket, TlsStreamOwner {
   tls: TlsPeer | null = null;
+  private stream: TlsStream | null = null;
   /** While hands are shaken. */
   private handshakeEnded: ((error: IoError | null) => void) | null = null;
 
@@ -96,8 +98,47 @@ class RealUndecidedSocket extends RuntimeSocket implements UndecidedSocket {
       if (failure === null) encrypted._releaseControl();
       this.tls = peerOf(encrypted);
       finish(failure);
-      if (failure === null && !encrypted.destroyed) readData(encrypted);
+      if (failure === null && !encrypted.destroyed) this.readDecrypted(encrypted);
     });
+  }
+
+  override write(pieces: readonly Uint8Array[]): void {
+    if (this.stream === null) super.write(pieces);
+    else this.stream.write(pieces);
+  }
+
+  override resume(): void {
+    if (this.stream === null) super.resume();
+    else this.stream.resume();
+  }
+
+  override end(): void {
+    if (this.stream === null) super.end();
+    else this.stream.afterWriting(() => super.end());
+  }
+
+  override destroy(): void {
+    this.stream?.release();
+    super.destroy();
+  }
+
+  data(buffer: Buffer, start: number, end: number): boolean {
+    return this.handler === null || this.handler.data(buffer, start, end);
+  }
+
+  written(): void {
+    this.handler?.written();
+  }
+
+  broken(error: IoError): void {
+    this.failed(error);
+    this.destroy();
+  }
+
+  private readDecrypted(encrypted: ServerSide): void {
+    const handle: unknown = encrypted._handle;
+    if (isUsableTlsHandle(handle)) this.stream = new TlsStream(handle, this);
+    else readData(encrypted);
   }
 
   override ended(): void {
@@ -106,6 +147,7 @@ class RealUndecidedSocket extends RuntimeSocket implements UndecidedSocket {
   }
 
   override closed(): void {
+    this.stream?.release();
     this.endHandshake(null);
     super.closed();
   }

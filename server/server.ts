@@ -50,7 +50,7 @@ import { StartError } from './start-error.ts';
 import { drainClients } from './lame-duck.ts';
 import { leafSiteOf } from './leaf-site-of.ts';
 import { logStart } from './start-lines.ts';
-import { answerUserInfo } from './system/user-info.ts';
+import { SystemServices } from './system/system-services.ts';
 
 const UNSENT_BYTES_MAX = 256 * 1024 * 1024;
 const NONCE_BYTES = 11;
@@ -90,6 +90,7 @@ export class Server implements ConnectionHost, MonitorSource {
   staleLeafs = 0;
 
   readonly leafNodes: LeafNodes;
+  private readonly system: SystemServices;
   /** `null`: not enabled. */
   readonly jetstream: JetStream | null;
   /** `null`: not configured. */
@@ -141,6 +142,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.jetstream = rooms.jetstream?.makeJetStream(this) ?? null;
     this.jetStreamView = this.jetstream === null ? null : (rooms.jetstream?.viewOf(this.jetstream) ?? null);
     this.monitor = rooms.monitor === null ? null : new rooms.monitor.Monitor(this);
+    this.system = new SystemServices(this);
   }
 
   get authRequired(): boolean {
@@ -156,7 +158,7 @@ export class Server implements ConnectionHost, MonitorSource {
   /** Opens the listeners; `done` hears when clients can connect, or why not. */
   start(done: (error: StartError | null) => void): void {
     logStart(this);
-    for (const account of this.accounts.values()) answerUserInfo(this, account);
+    this.system.open();
     const finish = (error: StartError | null): void => {
       if (error === null) {
         this.log.notice('Server is ready');
@@ -252,7 +254,7 @@ export class Server implements ConnectionHost, MonitorSource {
   }
 
   reauthorize(): void {
-    for (const added of this.configuredAccounts.reconfigure(this.options)) answerUserInfo(this, added);
+    for (const added of this.configuredAccounts.reconfigure(this.options)) this.system.serve(added);
     this.authenticator = new Authenticator(this.options, this.configuredAccounts, this.logins);
     delete this.info.auth_required;
     if (this.authRequired) this.info.auth_required = true;

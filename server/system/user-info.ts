@@ -8,44 +8,31 @@
 import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
 import type { PermissionRules, SubjectRules } from '../account/permissions.ts';
-import type { ServerOptions } from '../config/options.ts';
 import { ClientConnection } from '../connection/client-connection.ts';
 import { shownUser } from '../connection/connection-facts.ts';
-import type { Io } from '../io/io.ts';
 import type { Sink, SinkKind } from '../ports.ts';
 import { encode } from '../protocol/go-json.ts';
 import { Message } from '../protocol/message.ts';
 import { bytesOfText } from '../protocol/go-json-reader.ts';
-import { NATS_VERSION } from '../protocol/version.ts';
-import { millisecondsText } from '../protocol/wall-time.ts';
 import { Subscription } from '../subject/subscription.ts';
+import type { ServerDescription } from './server-description.ts';
 
 const SUBJECT = '$SYS.REQ.USER.INFO';
-const JETSTREAM_ENABLED = 1;
-
-/** What the answers say of the server. */
-export interface AnsweringServer {
-  readonly io: Io;
-  readonly id: string;
-  readonly name: string;
-  readonly options: ServerOptions;
-}
 
 /** Answers the clients of `account` who they are, from now on. */
-export function answerUserInfo(server: AnsweringServer, account: Account): void {
-  account.subscribe(new Subscription(new UserInfo(server, account), SUBJECT, '', ''));
+export function answerUserInfo(description: ServerDescription, account: Account): void {
+  account.subscribe(new Subscription(new UserInfo(description, account), SUBJECT, '', ''));
 }
 
 class UserInfo implements Sink {
   readonly sinkKind: SinkKind = 'internal';
   readonly servesOwnClients = true;
-  private readonly server: AnsweringServer;
+  private readonly description: ServerDescription;
   private readonly account: Account;
   private readonly answer = new Message();
-  private sequence = 0;
 
-  constructor(server: AnsweringServer, account: Account) {
-    this.server = server;
+  constructor(description: ServerDescription, account: Account) {
+    this.description = description;
     this.account = account;
   }
 
@@ -53,30 +40,14 @@ class UserInfo implements Sink {
     const { source } = message;
     if (!(source instanceof ClientConnection)) return false;
     if (!message.hasReply) return true;
-    const body = Buffer.from(encode({ server: this.serverPart(), data: dataOf(source) }), 'latin1');
+    const json = `{"server":${this.description.next()},"data":${encode(dataOf(source))}}`;
+    const body = Buffer.from(json, 'latin1');
     const reply = Buffer.from(message.replyText(), 'latin1');
     const { answer } = this;
     answer.setSubject(reply, 0, reply.length);
     answer.setBody(body, 0, 0, body.length);
     this.account.route(answer);
     return true;
-  }
-
-  private serverPart(): object {
-    const { io, id, name, options } = this.server;
-    const hasJetStream = options.jetstream.isEnabled;
-    return {
-      name: bytesOfText(name),
-      host: options.host,
-      id,
-      domain: options.jetstream.domain === '' ? undefined : options.jetstream.domain,
-      ver: NATS_VERSION,
-      tags: options.serverTags.length === 0 ? undefined : options.serverTags.map(bytesOfText),
-      jetstream: hasJetStream,
-      flags: hasJetStream ? JETSTREAM_ENABLED : 0,
-      seq: ++this.sequence,
-      time: millisecondsText(io.clock.wallMs()),
-    };
   }
 }
 

@@ -30,7 +30,8 @@ const rows: readonly Row[] = [
   { rooms: ['server/announcement.ts'] },
   { rooms: ['server/start-error.ts'] },
   { rooms: ['server/lame-duck.ts', 'server/start-lines.ts', 'server/leaf-site-of.ts'] },
-  { rooms: ['server/monitor', 'server/system'] },
+  { rooms: ['server/system'] },
+  { rooms: ['server/monitor'] },
   { rooms: ['jetstream/cluster'] },
   { rooms: ['jetstream/api'] },
   { rooms: ['jetstream/stream', 'jetstream/consumer', 'jetstream/raft/host.ts'] },
@@ -48,7 +49,7 @@ const rows: readonly Row[] = [
   { rooms: ['server/account'] },
   { rooms: ['server/config'] },
   { rooms: ['server/io'] },
-  { rooms: ['jetstream/raft', 'jetstream/errors.ts', ...recordCodec], pure: true },
+  { rooms: ['jetstream/raft', 'jetstream/errors.ts', 'leafnode/s2', ...recordCodec], pure: true },
   { rooms: ['server/subject', 'server/protocol', 'server/ports.ts'], pure: true },
 ];
 

@@ -1,0 +1,28 @@
+/** A request to this server, with what outlives the message that it came in. */
+
+import type { Message } from '../protocol/message.ts';
+import { headerValue } from '../account/request-header.ts';
+
+export interface SystemRequest {
+  /** The last token of its subject: `VARZ`. */
+  readonly kind: string;
+  /** The account that its subject is about; `null`: the server. */
+  readonly account: string | null;
+  /** '' if nobody waits for an answer. */
+  readonly reply: string;
+  /** The payload, as a string of bytes. */
+  readonly body: string;
+  /** How the answer may be compressed, as the requester says; '' if it says nothing. */
+  readonly acceptedEncoding: string;
+}
+
+/** Copies what there is to know of the request. */
+export function readRequest(kind: string, account: string | null, message: Message): SystemRequest {
+  return {
+    kind,
+    account,
+    reply: message.replyText(),
+    body: message.body.toString('latin1', message.payloadStart, message.bodyEnd),
+    acceptedEncoding: headerValue(message, 'Accept-Encoding') ?? '',
+  };
+}

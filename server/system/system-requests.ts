@@ -1,0 +1,82 @@
+/**
+ * The requests that this server answers in its system account, and the way to those who know the answers: what they need
+ * is loaded with the first request, because most servers are never asked.
+ *
+ *     $SYS.REQ.SERVER.PING            STATSZ of every server
+ *     $SYS.REQ.SERVER.PING.<kind>     every server that the request's filter fits
+ *     $SYS.REQ.SERVER.<id>.<kind>     this one
+ *
+ * Bound: `WAITING_MAX` requests wait while the answers are loaded; others meanwhile are as good as unheard.
+ */
+
+import type { Account } from '../account/account.ts';
+import type { Sink, SinkKind } from '../ports.ts';
+import type { Message } from '../protocol/message.ts';
+import { Subscription } from '../subject/subscription.ts';
+import type { ServerDescription } from './server-description.ts';
+import type { SystemAnswers } from './system-answers.ts';
+import type { MonitorSource } from '../monitor/monitor-source.ts';
+import { readRequest, type SystemRequest } from './system-request.ts';
+
+const WAITING_MAX = 256;
+
+/** Answered by every server, and by one that is named. */
+const SERVER_KINDS: readonly string[] = ['IDZ', 'STATSZ', 'VARZ', 'SUBSZ', 'CONNZ', 'HEALTHZ'];
+
+export class SystemRequests implements Sink {
+  readonly sinkKind: SinkKind = 'internal';
+  private readonly host: MonitorSource;
+  private readonly description: ServerDescription;
+  private answers: SystemAnswers | null = null;
+  /** `null` as long as nobody has asked. */
+  private waiting: SystemRequest[] | null = null;
+
+  constructor(host: MonitorSource, description: ServerDescription) {
+    this.host = host;
+    this.description = description;
+  }
+
+  /** Takes requests from now on. */
+  open(): void {
+    const account = this.host.systemAccount;
+    this.take(account, 'STATSZ', '$SYS.REQ.SERVER.PING');
+    for (const kind of SERVER_KINDS) {
+      this.take(account, kind, `$SYS.REQ.SERVER.PING.${kind}`);
+      this.take(account, kind, `$SYS.REQ.SERVER.${this.host.id}.${kind}`);
+    }
+  }
+
+  deliver({ sid: kind }: Subscription, message: Message): boolean {
+    const request = readRequest(kind, null, message);
+    if (this.answers !== null) this.answers.answer(request);
+    else this.keep(request);
+    return true;
+  }
+
+  /** The kind stands where other subscriptions have the number by which a client knows them. */
+  private take(account: Account, kind: string, subject: string): void {
+    account.subscribe(new Subscription(this, subject, '', kind));
+  }
+
+  private keep(request: SystemRequest): void {
+    if (this.waiting === null) {
+      this.waiting = [];
+      this.load();
+    }
+    if (this.waiting.length < WAITING_MAX) this.waiting.push(request);
+  }
+
+  private load(): void {
+    import('./system-answers.ts').then(
+      ({ SystemAnswers: Answers }) => {
+        const answers = new Answers(this.host, this.description);
+        this.answers = answers;
+        for (const request of this.waiting ?? []) answers.answer(request);
+        this.waiting = null;
+      },
+      (error: unknown) => {
+        this.host.log.error(`system requests can't be answered: ${String(error)}`);
+      },
+    );
+  }
+}

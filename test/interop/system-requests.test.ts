@@ -1,0 +1,114 @@
+/** Those who operate servers hear of petiole in `$SYS` what they hear of nats-server. */
+import { expect, it } from 'vitest';
+import { describeAsked, settled } from './system-scenario.ts';
+
+describeAsked('requests in the system account', (both) => {
+  it.each([
+    ['$SYS.REQ.SERVER.PING.IDZ', ''],
+    ['$SYS.REQ.SERVER.ID.IDZ', '{"server_name":"other"}'],
+    ['$SYS.REQ.SERVER.PING', ''],
+    ['$SYS.REQ.SERVER.PING.STATSZ', ''],
+    ['$SYS.REQ.SERVER.ID.STATSZ', '{}'],
+    ['$SYS.REQ.SERVER.ID.STATSZ', 'x'],
+    ['$SYS.REQ.SERVER.PING', '{"tags":"edge"}'],
+    ['$SYS.REQ.SERVER.PING.VARZ', ''],
+    ['$SYS.REQ.SERVER.PING.VARZ', ' {} '],
+    ['$SYS.REQ.SERVER.ID.VARZ', '[1]'],
+    ['$SYS.REQ.SERVER.NONE.VARZ', ''],
+    ['$SYS.REQ.SERVER.PING.CONNZ', ''],
+    ['$SYS.REQ.SERVER.ID.CONNZ', '{"auth":true,"subscriptions":true,"state":2,"sort":"cid"}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"auth":true,"acc":"A"}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"acc":"NONE","offset":-1,"limit":-1}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"state":1}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"cid":18446744073709551615,"user":"\\u00fc;%zz&x=1"}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"mqtt_client":"m","limit":9223372036854775807}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"sort":"bogus"}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"sort":"reason"}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"limit":"many"}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"server_name":3}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"cid":-1}'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', 'null'],
+    ['$SYS.REQ.SERVER.PING.CONNZ', '{"unknown":1} x'],
+    ['$SYS.REQ.SERVER.PING.SUBSZ', ''],
+    ['$SYS.REQ.SERVER.PING.SUBSZ', '{"subscriptions":true,"account":"SYS","test":"_INBOX.x"}'],
+    ['$SYS.REQ.SERVER.PING.SUBSZ', '{"subscriptions":true,"account":"NONE"}'],
+    ['$SYS.REQ.SERVER.PING.SUBSZ', '{"test":"a..b"}'],
+    ['$SYS.REQ.SERVER.PING.HEALTHZ', ''],
+    ['$SYS.REQ.SERVER.ID.HEALTHZ', '{"details":true}'],
+    ['$SYS.REQ.SERVER.PING.HEALTHZ', '{"account":"A","stream":"<S>"}'],
+    ['$SYS.REQ.SERVER.PING.HEALTHZ', '{"account":"A","stream":"S","details":true}'],
+    ['$SYS.REQ.SERVER.PING.HEALTHZ', '{"stream":"S"}'],
+    ['$SYS.REQ.SERVER.PING.HEALTHZ', '{"stream":"S","details":true}'],
+    ['$SYS.REQ.SERVER.PING.HEALTHZ', '{"js-enabled-only":true}'],
+    ['$SYS.REQ.SERVER.PING.KICK', '{"cid":1}'],
+    ['$SYS.REQ.SERVER.PING.NONE', ''],
+  ])('are answered alike: %s %s', async (subject, body) => {
+    const [theirs, ours] = await Promise.all(both().map((asked) => asked.ask(subject, body)));
+    expect(settled(ours)).toEqual(settled(theirs));
+    expect(keys(ours)).toEqual(keys(theirs));
+  });
+
+  it.each([
+    ['{"server_name":"sk"}', true],
+    ['{"server_name":"sk","exact_match":true}', false],
+    ['{"server_name":"asked","exact_match":true}', true],
+    ['{"server_name":"Asked"}', false],
+    ['{"host":"127"}', true],
+    ['{"host":"127.0.0.1","exact_match":true}', true],
+    ['{"host":"10."}', false],
+    ['{"cluster":"c"}', false],
+    ['{"cluster":"c","exact_match":true}', false],
+    ['{"tags":["edge"]}', true],
+    ['{"tags":[" NORTH ","edge"]}', true],
+    ['{"tags":["edge","south"]}', false],
+    ['{"domain":"hill"}', true],
+    ['{"domain":"hil"}', false],
+    ['{"SERVER_NAME":"asked"}', true],
+  ])('are for those alone whom the filter fits: %s', async (filter, isForUs) => {
+    const kinds = ['STATSZ', 'VARZ', 'HEALTHZ'];
+    const answers = await Promise.all(
+      both().flatMap((asked) => kinds.map((kind) => asked.ask(`$SYS.REQ.SERVER.PING.${kind}`, filter))),
+    );
+    expect(answers.map((answer) => answer !== 'silence')).toEqual(answers.map(() => isForUs));
+  });
+
+  it('are nobody’s outside the system account', async () => {
+    for (const asked of both()) {
+      const client = await asked.client('a');
+      for (const kind of ['', '.VARZ', '.IDZ']) {
+        expect(await asked.request(client, `$SYS.REQ.SERVER.PING${kind}`, '', '')).toBe('nobody');
+      }
+      await client.close();
+    }
+  });
+
+  it('number what is said of the server', async () => {
+    const numbers: number[] = [];
+    for (const asked of both().slice(1)) {
+      for (let i = 0; i < 3; i++) {
+        const answer = (await asked.ask('$SYS.REQ.SERVER.PING.VARZ')) as { server: { seq: number } };
+        numbers.push(answer.server.seq);
+      }
+    }
+    const [first = 0] = numbers;
+    expect(numbers).toEqual([first, first + 1, first + 2]);
+  });
+
+  it('without a reply have the summary published for everybody', async () => {
+    for (const { system, id } of both()) {
+      const subscription = system.subscribe(`$SYS.SERVER.${id}.STATSZ`, { max: 1 });
+      await system.flush();
+      system.publish('$SYS.REQ.SERVER.PING');
+      for await (const message of subscription) expect(message.json()).toHaveProperty('statsz.active_servers', 1);
+    }
+  });
+});
+
+/** The members of objects, in their order. */
+function keys(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return null;
+  const own = new Set(['git_commit', 'sync_always']);
+  return Object.entries(value)
+    .filter(([key]) => !own.has(key))
+    .map(([key, each]) => [key, keys(each)]);
+}

@@ -7,11 +7,13 @@
  */
 
 import type { Message } from '../../server/protocol/message.ts';
-import { type ApiError, ApiErrors } from '../errors.ts';
+import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import type { MessageStore } from '../store/store.ts';
+import type { Counter } from './counter.ts';
+import { incrementRefusal } from './counters.ts';
 import { NO_TTL, ttlSeconds } from './message-ttl.ts';
 import { type PublishCheck, sequenceOf } from './publish-check.ts';
-import { incrementRefusal, scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
+import { scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
 import { rollupRefusal } from './rollup.ts';
 import type { StreamConfig } from './stream-config.ts';
 
@@ -25,6 +27,9 @@ export class BatchCheck {
   private bytes = 0;
   private readonly messageIds = new Set<string>();
   private readonly subjects = new Map<string, number>();
+  /** Where the counters stand behind what was checked of the atomic batch. */
+  private readonly counters = new Map<string, Counter>();
+  private counter: Counter | null = null;
 
   constructor(check: PublishCheck, store: MessageStore) {
     this.check = check;
@@ -41,16 +46,18 @@ export class BatchCheck {
     this.subjects.set(subject, (this.subjects.get(subject) ?? 0) + 1);
     const messageId = message.payloadStart > message.bodyStart ? this.check.headers.messageId : null;
     if (messageId !== null) this.messageIds.add(messageId);
+    if (this.counter !== null) this.counters.set(subject, this.counter);
     return null;
   }
 
   /** A message of which nothing is remembered. Its headers, if there are any, have been read. */
   alone(message: Message, config: StreamConfig): ApiError | null {
     this.duplicateOf = 0;
+    this.counter = null;
     if (message.payloadStart > message.bodyStart) {
       const error = this.check.checkHeaderSize(message) ?? this.checkHeaders(message, config);
       if (error !== null) return error;
-    }
+    } else if (config.allowMsgCounter) return ApiErrors.messageCounterIncrementMissing;
     if (config.discard !== 'new') return null;
     const ofSubject = this.subjects.size === 0 ? 0 : (this.subjects.get(message.subjectText()) ?? 0);
     return this.check.checkBatchRoom(message, config, { messages: this.messages, bytes: this.bytes, ofSubject });
@@ -59,17 +66,28 @@ export class BatchCheck {
   private checkHeaders(message: Message, config: StreamConfig): ApiError | null {
     const { headers } = this.check;
     return (
-      incrementRefusal(headers) ??
+      incrementRefusal(headers, message, config) ??
       this.check.checkExpectedStream(config) ??
       this.checkTtl(config) ??
       this.checkMessageId(config) ??
       sourceRefusal(headers) ??
+      this.checkCounter(message, config) ??
       this.checkExpectedSequence() ??
       this.checkExpectedSubjectSequence(message) ??
       scheduleRefusal(headers, message) ??
       rollupRefusal(headers, config) ??
       this.checkRollup(message)
     );
+  }
+
+  private checkCounter(message: Message, config: StreamConfig): ApiError | null {
+    if (!config.allowMsgCounter) return null;
+    const { counters, headers } = this.check;
+    const before = this.counters.size === 0 ? undefined : this.counters.get(message.subjectText());
+    const moved = counters.moved(message, headers, config, before);
+    if (isApiError(moved)) return moved;
+    this.counter = moved;
+    return null;
   }
 
   private checkTtl({ allowMsgTtl }: StreamConfig): ApiError | null {

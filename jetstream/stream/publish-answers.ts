@@ -5,6 +5,7 @@
  *     {"stream":"S","domain":"D","seq":7}                          the message has sequence 7
  *     {"stream":"S","seq":7,"duplicate": true}                     it repeats the one with sequence 7
  *     {"stream":"S","seq":9,"batch":"B","count":3}                 the batch ends with sequence 9
+ *     {"stream":"S","seq":7,"val":"42"}                            the counter stands at 42 now
  *     {"error":{"code":…,"err_code":…,"description":…},"stream":"S","seq":0}
  */
 
@@ -59,6 +60,11 @@ export class PublishAnswers implements AnswerSender {
 
   errorText(error: ApiError): string {
     return encode({ error: errorJson(error), stream: this.streamName, seq: 0 });
+  }
+
+  /** The acknowledgement of an increment: where the counter stands now. */
+  counterText(sequence: number, total: string): string {
+    return `${this.head}${sequence},"val":"${total}"}`;
   }
 
   /** The acknowledgement of a batch with this id, `count` messages long, which ends with `sequence`. */

@@ -7,13 +7,14 @@ import { Buffer } from 'node:buffer';
 import type { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import { isLiteral, subjectMatches } from '../../server/subject/subject.ts';
-import { type ApiError, ApiErrors } from '../errors.ts';
+import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import { RecordView, REPLACES_ALL, SUBJECT_BYTES_MAX } from '../store/record.ts';
 import { LOADING, type MessageStore } from '../store/store.ts';
+import { Counters, incrementRefusal } from './counters.ts';
 import type { DedupWindow } from './dedup-window.ts';
 import { NO_TTL, ttlSeconds } from './message-ttl.ts';
 import { PublishHeaders } from './publish-headers.ts';
-import { incrementRefusal, scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
+import { scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
 import { PublishRoom, type RoomTaken } from './publish-room.ts';
 import { replacedBy, rollupRefusal } from './rollup.ts';
 import type { StreamConfig } from './stream-config.ts';
@@ -32,6 +33,7 @@ export class PublishCheck {
   private readonly store: MessageStore;
   private readonly dedup: DedupWindow;
 
+  readonly counters: Counters;
   private readonly room: PublishRoom;
   private readonly now: () => number;
 
@@ -40,6 +42,7 @@ export class PublishCheck {
     this.store = store;
     this.dedup = dedup;
     this.room = new PublishRoom(store);
+    this.counters = new Counters(store, (message) => this.lastOfSubject(message, null));
     this.now = now;
   }
 
@@ -51,6 +54,10 @@ export class PublishCheck {
     if (message.payloadStart > message.bodyStart) {
       const error = this.checkHeaderSize(message) ?? this.checkHeaders(message, config);
       if (error !== null || this.duplicateOf > 0) return error;
+    }
+    if (config.allowMsgCounter) {
+      const moved = this.counters.moved(message, this.headers, config);
+      if (isApiError(moved)) return moved;
     }
     return config.discard === 'new' && isKept ? this.checkRoom(message, config) : null;
   }
@@ -102,7 +109,7 @@ export class PublishCheck {
     const ttl = ttlSeconds(headers);
     const isTtlValid = !Number.isNaN(ttl);
     const error =
-      incrementRefusal(headers) ??
+      incrementRefusal(headers, message, config) ??
       this.checkExpectedStream(config) ??
       (isTtlValid && ttl !== NO_TTL && !config.allowMsgTtl ? ApiErrors.messageTtlDisabled : null) ??
       this.checkExpectedSubjectSequence(message) ??

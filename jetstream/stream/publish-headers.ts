@@ -38,6 +38,7 @@ export class PublishHeaders {
   scheduleNext: string | null = null;
   scheduler: string | null = null;
   streamSource: string | null = null;
+  counterSources: string | null = null;
 
   /** Reads the header block `buffer[start, end)`. */
   read(buffer: Buffer, start: number, end: number): void {
@@ -84,6 +85,7 @@ export class PublishHeaders {
     this.scheduleNext = null;
     this.scheduler = null;
     this.streamSource = null;
+    this.counterSources = null;
   }
 }
 
@@ -107,6 +109,7 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['Nats-Schedule-Next', 'scheduleNext'],
   ['Nats-Scheduler', 'scheduler'],
   ['Nats-Stream-Source', 'streamSource'],
+  ['Nats-Counter-Sources', 'counterSources'],
 ]);
 
 /** Offset of the line's LF, or `end`. */

@@ -1,5 +1,5 @@
 /**
- * Headers that ask for what no stream of petiole has yet (counters, schedules) or that only servers may set, each with the error that nats-server gives where a stream does not allow it. A step that brings one
+ * Headers that ask for what no stream of petiole has yet (schedules) or that only servers may set, each with the error that nats-server gives where a stream does not allow it. A step that brings one
  * of them takes its function out of here.
  */
 
@@ -7,12 +7,6 @@ import type { Message } from '../../server/protocol/message.ts';
 import { isValidPublishSubject } from '../../server/subject/subject.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { PublishHeaders } from './publish-headers.ts';
-
-/** `Nats-Incr`, for counters. */
-export function incrementRefusal({ increment }: PublishHeaders): ApiError | null {
-  if (increment === null) return null;
-  return /^[-+]?\d+$/.test(increment) ? ApiErrors.messageCountersDisabled : ApiErrors.messageCounterIncrementInvalid;
-}
 
 /** `Nats-Schedule`, and what else belongs to schedules. */
 export function scheduleRefusal(headers: PublishHeaders, message: Message): ApiError | null {

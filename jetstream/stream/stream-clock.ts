@@ -7,6 +7,11 @@
 import type { Clock, Timers } from '../../server/io/io.ts';
 import type { Time } from '../store/store.ts';
 
+/** Whole milliseconds since 1970. */
+export function timeMs(time: Time): number {
+  return time.seconds * 1000 + Math.floor(time.nanoseconds / 1e6);
+}
+
 export class StreamClock {
   private readonly clock: Clock;
   private readonly timers: Timers;
@@ -30,7 +35,7 @@ export class StreamClock {
 
   /** Milliseconds of the time that a message would get now. */
   get nowMs(): number {
-    return Math.max(this.clock.wallMs(), this.seconds * 1000 + Math.floor(this.nanoseconds / 1e6));
+    return Math.max(this.clock.wallMs(), timeMs({ seconds: this.seconds, nanoseconds: this.nanoseconds }));
   }
 
   next(): Time {

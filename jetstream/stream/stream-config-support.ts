@@ -43,7 +43,7 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   consumer_limits: 'whole',
   allow_msg_ttl: 'whole',
   subject_delete_marker_ttl: 'whole',
-  allow_msg_counter: 'not yet',
+  allow_msg_counter: 'whole',
   allow_atomic: 'whole',
   allow_msg_schedules: 'not yet',
   persist_mode: 'whole',

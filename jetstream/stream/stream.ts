@@ -10,7 +10,6 @@
 
 import { Buffer } from 'node:buffer';
 import type { Account } from '../../server/account/account.ts';
-import type { Timer } from '../../server/io/io.ts';
 import { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
@@ -23,10 +22,12 @@ import { MemoryStore } from '../store/memory-store.ts';
 import { type RecordView, REPLACES_ITSELF, REPLACES_NOTHING } from '../store/record.ts';
 import type { MessageStore, StoreListener, Time } from '../store/store.ts';
 import { AtomicBatches } from './atomic-batches.ts';
+import { AwaitedCounters } from './awaited-counters.ts';
 import type { BatchingStream } from './batching-stream.ts';
 import { DedupWindow } from './dedup-window.ts';
 import { hasFastBatchReply } from './fast-batch-reply.ts';
 import { FastBatches } from './fast-batches.ts';
+import { IdExpiry } from './id-expiry.ts';
 import { InboundTransform } from './inbound-transform.ts';
 import { Interest } from './interest.ts';
 import { MessageLifetimes } from './message-lifetimes.ts';
@@ -34,14 +35,12 @@ import { PublishAnswers } from './publish-answers.ts';
 import { PublishCheck } from './publish-check.ts';
 import { Republisher } from './republisher.ts';
 import { replacedBy } from './rollup.ts';
-import { StreamClock } from './stream-clock.ts';
+import { StreamClock, timeMs } from './stream-clock.ts';
 import { WindowClock } from './window-clock.ts';
 import type { StreamConfig } from './stream-config.ts';
 import type { StorageUse, StreamHost } from './stream-host.ts';
 
-const EXPIRE_IDS_PER_TURN = 1000;
 const LENGTH_BYTES = 4;
-const EXPIRE_IDS_MS_MIN = 100;
 
 export class Stream implements Sink, StoreListener, StoreExtension, BatchingStream {
   readonly sinkKind: SinkKind = 'internal';
@@ -64,15 +63,16 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   private readonly clock: StreamClock;
   private readonly dedup = new DedupWindow();
   private readonly windowClock: WindowClock;
+  private readonly idExpiry: IdExpiry;
   private readonly atomicBatches: AtomicBatches;
   private readonly fastBatches: FastBatches;
+  private readonly awaitedCounters: AwaitedCounters;
   private readonly lifetimes: MessageLifetimes;
   private transform: InboundTransform | null = null;
   private republisher: Republisher | null = null;
   private readonly use: StorageUse;
   private useBytes = 0;
   private subscriptions: Subscription[] = [];
-  private idTimer: Timer | null = null;
   private isStarted = false;
   private isStopped = false;
   private readonly unwanted = new Message();
@@ -86,6 +86,8 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.created = created;
     this.clock = new StreamClock(host.io.clock, host.io.timers);
     this.windowClock = new WindowClock(host.io.clock);
+    const windowMs = (): number => millisecondsOf(this.config.duplicateWindowNs);
+    this.idExpiry = new IdExpiry(host.io.timers, this.dedup, this.windowClock, windowMs);
     const isFile = config.storage === 'file';
     this.use = isFile ? host.fileUse : host.memoryUse;
     const firstSequence = Math.max(1, config.firstSeq);
@@ -99,6 +101,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.answers = new PublishAnswers(account, config.name, host.domain);
     this.atomicBatches = new AtomicBatches(this);
     this.fastBatches = new FastBatches(this);
+    this.awaitedCounters = new AwaitedCounters(this, (message) => this.take(message));
     if (this.store instanceof FileStore) {
       this.store.onReadError = (sequence, error) => this.readFailed(sequence, error);
     }
@@ -128,7 +131,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.followSubjects();
     this.interest.start();
     this.lifetimes.start();
-    this.expireIds();
+    this.idExpiry.start();
   }
 
   /** While everything is brought back there may be updates too: then it takes no messages yet. */
@@ -146,10 +149,11 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.isStopped = true;
     this.interest.stop();
     this.unsubscribeAll();
+    this.awaitedCounters.clear();
     this.atomicBatches.clear();
     this.fastBatches.clear();
     this.lifetimes.stop();
-    this.idTimer?.cancel();
+    this.idExpiry.stop();
   }
 
   /** Removes the stream and everything in it. */
@@ -199,6 +203,11 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   deliver(_subscription: Subscription, published: Message): boolean {
     if (this.isStopped) return false;
     const message = this.transform === null ? published : this.transform.apply(published);
+    if (!this.config.allowMsgCounter || !this.awaitedCounters.holds(message)) this.take(message);
+    return true;
+  }
+
+  private take(message: Message): void {
     const { headers } = this.check;
     const hasHeaders = message.payloadStart > message.bodyStart;
     if (hasHeaders) headers.read(message.body, message.bodyStart, message.payloadStart);
@@ -207,7 +216,6 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     else if (hasFastBatchReply(message)) this.fastBatches.take(message);
     else if (hasHeaders && headers.batchId !== null) this.atomicBatches.take(message);
     else this.publish(message);
-    return true;
   }
 
   private publish(message: Message): void {
@@ -221,6 +229,10 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     const { duplicateOf } = this.check;
     const sequence = duplicateOf > 0 ? duplicateOf : this.append(message);
     if (!wantsAck) return;
+    if (this.config.allowMsgCounter && duplicateOf === 0) {
+      this.answer(message, this.answers.counterText(sequence, this.check.counters.total));
+      return;
+    }
     const { gate } = this;
     this.answers.acknowledge(message, gate, sequence, duplicateOf > 0);
     if (gate <= this.store.lastSequence) this.answers.release(gate);
@@ -235,7 +247,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     const time = this.clock.next();
     const sequence = this.isKept(message) ? this.appendKept(message, time) : this.appendUnwanted(message, time);
     this.check.stored(message, sequence, this.config);
-    if (this.dedup.size > 0 && this.idTimer === null) this.expireIds();
+    if (this.dedup.size > 0) this.idExpiry.start();
     return sequence;
   }
 
@@ -245,9 +257,10 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   }
 
   private appendKept(message: Message, time: Time): number {
-    const { headers } = this.check;
+    const { headers, counters } = this.check;
     const hasHeaders = message.payloadStart > message.bodyStart;
-    const stored = hasHeaders ? this.lifetimes.adjusted(message, headers) : message;
+    const own = this.config.allowMsgCounter ? counters.counted(message, headers) : message;
+    const stored = hasHeaders ? this.lifetimes.adjusted(own, headers) : own;
     const last = this.republisher === null ? 0 : this.check.lastUnderSubject(stored);
     const sequence = this.store.append(stored, time, hasHeaders ? replacedBy(headers) : REPLACES_NOTHING);
     if (hasHeaders) this.lifetimes.stored(sequence, time, headers);
@@ -370,26 +383,10 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     const id = headers.messageId;
     if (id !== null) this.dedup.add(id, sequence, timeMs({ seconds, nanoseconds }));
   }
-
-  // ── the duplicate window ─────────────────────────────────────────────────────────────────────────────────────────
-
-  /** Forgets ids that are too old, and comes back when more will be. */
-  private expireIds(): void {
-    this.idTimer = null;
-    const { timers } = this.host.io;
-    const windowMs = millisecondsOf(this.config.duplicateWindowNs);
-    const more = this.dedup.expire(this.windowClock.nowMs - windowMs, EXPIRE_IDS_PER_TURN);
-    if (this.isStopped || this.dedup.size === 0) return;
-    this.idTimer = timers.after(more ? 1 : Math.max(EXPIRE_IDS_MS_MIN, windowMs / 10), () => this.expireIds());
-  }
 }
 
 function* inOrder(head: Buffer, ids: Captured, lifetimes: Buffer): Generator<Buffer> {
   yield head;
   yield* ids.pieces();
   yield lifetimes;
-}
-
-function timeMs(time: Time): number {
-  return time.seconds * 1000 + Math.floor(time.nanoseconds / 1e6);
 }

@@ -84,21 +84,31 @@ export const goTime: GoType<Timestamp | null> = {
   isEmpty: (value) => value === null,
 };
 
-/** A map[string]string; written in the order of its keys. */
-export const goStringMap: GoType<ReadonlyMap<string, string> | null> = {
-  name: 'map[string]string',
-  zero: () => null,
-  read(reader, current) {
-    const members = (): ReadonlyMap<string, string> => {
-      const map = new Map(current);
-      reader.members((key) => map.set(key, goString.read(reader, '')));
-      return map;
-    };
-    return readKind(reader, 'object', 'map[string]string', current, members, null);
-  },
-  toJson: (value) => value && Object.fromEntries([...value].toSorted(([a], [b]) => (a < b ? -1 : 1))),
-  isEmpty: (value) => value === null || value.size === 0,
-};
+/** A map from strings; written in the order of its keys. */
+export function goMap<T>(element: GoType<T>): GoType<ReadonlyMap<string, T> | null> {
+  const name = `map[string]${element.name}`;
+  return {
+    name,
+    zero: () => null,
+    read(reader, current) {
+      const members = (): ReadonlyMap<string, T> => {
+        const map = new Map(current);
+        reader.members((key) => map.set(key, element.read(reader, element.zero())));
+        return map;
+      };
+      return readKind(reader, 'object', name, current, members, null);
+    },
+    toJson: (value) =>
+      value && Object.fromEntries(inOrderOfKeys(value).map(([key, each]) => [key, element.toJson(each)])),
+    isEmpty: (value) => value === null || value.size === 0,
+  };
+}
+
+export const goStringMap: GoType<ReadonlyMap<string, string> | null> = goMap(goString);
+
+function inOrderOfKeys<T>(map: ReadonlyMap<string, T>): [string, T][] {
+  return [...map].toSorted(([a], [b]) => (a < b ? -1 : 1));
+}
 
 /** A slice; `null` and `[]` are two values, and Go's comparisons tell them apart. */
 export function goList<T>(element: GoType<T>): GoType<readonly T[] | null> {

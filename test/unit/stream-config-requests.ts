@@ -773,12 +773,7 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     f({ subject_delete_marker_ttl: 1e9, pedantic: true }),
     '10052 subject delete marker cannot be set if message TTLs are disabled',
   ],
-  [
-    'counters',
-    f({ allow_msg_counter: true }),
-    '10052 allow_msg_counter not supported by petiole yet',
-    { petioleOnly: true },
-  ],
+  ['counters', f({ allow_msg_counter: true }), { allow_msg_counter: true, metadata: { '_nats.req.level': '2' } }],
   ['atomic batches', f({ allow_atomic: true }), { allow_atomic: true, metadata: { '_nats.req.level': '2' } }],
   [
     'atomic batches of a mirror',

@@ -190,11 +190,6 @@ function warningsOf(draft: Draft): string[] {
   if (hasPlainPassword(draft)) {
     warnings.push('Plaintext passwords detected, use nkeys or bcrypt');
   }
-  for (const { urls, compression } of draft.leafnodes.remotes) {
-    if (compression === 'off') continue;
-    const shown = urls.map(({ redactedText }) => redactedText).join(', ');
-    warnings.push(`Leafnode remote ${shown} is not compressed: compression is not supported by petiole yet`);
-  }
   return warnings;
 }
 

@@ -7,6 +7,7 @@
  */
 
 import type { AccountOptions } from './account-options.ts';
+import type { CompressionOptions } from './compression.ts';
 import type { TransportOptions } from './transport-options.ts';
 
 export type WriteTimeoutPolicy = 'default' | 'close' | 'retry';
@@ -192,8 +193,7 @@ export interface LeafRemoteOptions {
   readonly isDisabled: boolean;
   /** Also dials the addresses that the hub tells. */
   readonly followsDiscoveredServers: boolean;
-  /** `default` if nothing was said of it; there is no compression yet, so both are off. */
-  readonly compression: 'off' | 'default';
+  readonly compression: CompressionOptions;
 }
 
 export interface LeafUrl {

@@ -1,11 +1,8 @@
 /**
- * The entries of `remotes` in `leafnodes`: servers this one links to. TLS, WebSocket, keys and compression are still
- * missing; what stands for a plain link with user and password is here.
- *
- * A remote that says nothing of compression would be compressed by nats-server. Here it is not, which is told in the
- * log; one that asks for compression is refused.
+ * The entries of `remotes` in `leafnodes`: servers this one links to. TLS, WebSocket and keys are still missing.
  */
 
+import { AUTOMATIC_COMPRESSION, readCompression } from './compression.ts';
 import type { LeafRemoteDraft } from './draft.ts';
 import { goQuote } from '../protocol/go-quote.ts';
 import { goValue } from './go-text.ts';
@@ -77,8 +74,12 @@ export const LEAF_REMOTE_KEYS: readonly Key<LeafRemoteDraft>[] = [
   }),
   remote.custom(
     'compression',
-    'off',
-    { ...LEAF, default: 'off', doc: 'How what is sent is compressed; only off so far.' },
+    'string, boolean or map',
+    {
+      ...LEAF,
+      default: 's2_auto',
+      doc: 'How much what is sent is compressed; off, or accept to leave it to the server.',
+    },
     (draft, node, reading, name) => {
       draft.compression = readCompression(node, reading, name);
     },
@@ -144,7 +145,7 @@ function emptyRemote(): LeafRemoteDraft {
     dialTimeoutMs: 0,
     isDisabled: false,
     followsDiscoveredServers: true,
-    compression: 'default',
+    compression: AUTOMATIC_COMPRESSION,
   };
 }
 
@@ -185,24 +186,4 @@ function readUrl(text: string, place: Place, reading: Reading): LeafUrl | null {
   if (!ABSENT_SCHEMES.has(parsed.scheme)) return parsed.url;
   reading.notSupported(place, `${parsed.scheme} url`);
   return null;
-}
-
-const COMPRESSIONS_OFF: ReadonlySet<string> = new Set(['off', 'disabled', 'false', 'not supported', 'not_supported']);
-const COMPRESSIONS_ABSENT: ReadonlySet<string> = new Set(
-  'on enabled true accept auto s2_auto fast s2_fast better s2_better best s2_best'.split(' '),
-);
-
-/** Always off; anything else is reported. */
-function readCompression(node: ConfigNode, reading: Reading, name: string): 'off' {
-  const { value, place } = node;
-  const mode = isMap(value) ? (value.get('mode')?.value ?? 'on') : value;
-  if (typeof mode !== 'string' && typeof mode !== 'boolean') {
-    const reason = `field ${goQuote(name)} should be a boolean or a structure, got ${goType(mode)}`;
-    reading.error(place, reason);
-    return 'off';
-  }
-  const word = String(mode).toLowerCase();
-  if (COMPRESSIONS_ABSENT.has(word)) reading.notSupported(place, name);
-  else if (!COMPRESSIONS_OFF.has(word)) reading.error(place, `unsupported compression mode ${goQuote(String(mode))}`);
-  return 'off';
 }

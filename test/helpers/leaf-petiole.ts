@@ -119,7 +119,7 @@ export function remoteOptions(urls: readonly string[], remote: Partial<LeafRemot
     dialTimeoutMs: 0,
     isDisabled: false,
     followsDiscoveredServers: true,
-    compression: 'off',
+    compression: { mode: 'off', rttThresholdsMs: [] },
     ...remote,
   };
 }

@@ -195,18 +195,6 @@ describe('what petiole does not have yet', () => {
     ['leafnodes { listen: "a:1" }', '1:12: listen: not supported by petiole yet'],
     ['leafnodes { remotes: [ {url: "tls://x"} ] }', '1:24: tls url: not supported by petiole yet'],
     ['leafnodes { remotes: [ {url: "wss://x"} ] }', '1:24: wss url: not supported by petiole yet'],
-    [
-      'leafnodes { remotes: [ {url: "nats://x", compression: s2_fast} ] }',
-      '1:41: compression: not supported by petiole yet',
-    ],
-    [
-      'leafnodes { remotes: [ {url: "nats://x", compression: accept} ] }',
-      '1:41: compression: not supported by petiole yet',
-    ],
-    [
-      'leafnodes { remotes: [ {url: "nats://x", compression: true} ] }',
-      '1:41: compression: not supported by petiole yet',
-    ],
     ['leafnodes { remotes: [ {url: "nats://x", creds: "a.creds"} ] }', '1:41: creds: not supported by petiole yet'],
     [
       'leafnodes { remotes: [ {url: "nats://x", account: "$SYS"} ] }',

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { defaultOptions } from '../../server/config/draft.ts';
 import { durationNs } from '../../server/config/duration.ts';
 import type { ServerOptions } from '../../server/config/options.ts';
-import { optionsOf } from './config-files.ts';
+import { complaints, optionsOf } from './config-files.ts';
 
 /** What a config changes about the defaults, the file's own facts left out. */
 function changed(config: string): Partial<ServerOptions> {
@@ -312,7 +312,7 @@ describe('leafnodes', () => {
         dialTimeoutMs: 2_000,
         isDisabled: false,
         followsDiscoveredServers: true,
-        compression: 'off',
+        compression: { mode: 'off', rttThresholdsMs: [] },
       },
       {
         urls: [
@@ -343,19 +343,51 @@ describe('leafnodes', () => {
         dialTimeoutMs: 6_000,
         isDisabled: true,
         followsDiscoveredServers: false,
-        compression: 'off',
+        compression: { mode: 'off', rttThresholdsMs: [] },
       },
     ]);
     expect(logWarnings).toEqual([]);
   });
 
-  // nats-server would compress such a link.
-  test('a remote that says nothing of compression is told in the log', () => {
-    const { leafnodes, logWarnings } = optionsOf('leafnodes { remotes: [ {url: "nats://u:secret@hub"} ] }');
-    expect(leafnodes.remotes[0]?.compression).toBe('default');
-    expect(logWarnings).toEqual([
-      'Leafnode remote nats://u:xxxxx@hub is not compressed: compression is not supported by petiole yet',
-    ]);
+  test.each([
+    ['', 's2_auto', [10, 50, 100]],
+    ['compression: ""', 's2_auto', [10, 50, 100]],
+    ['compression: true', 's2_auto', [10, 50, 100]],
+    ['compression: Enabled', 's2_auto', [10, 50, 100]],
+    ['compression: false', 'off', []],
+    ['compression: disabled', 'off', []],
+    ['compression: not_supported', 'not supported', []],
+    ['compression: accept', 'accept', []],
+    ['compression: fast', 's2_fast', []],
+    ['compression: s2_better', 's2_better', []],
+    ['compression: BEST', 's2_best', []],
+    ['compression: s2_uncompressed', 's2_uncompressed', []],
+    ['compression: { mode: s2_fast, rtts: ["5ms"] }', 's2_fast', []],
+    ['compression: { rtts: ["5ms"] }', 's2_auto', [10, 50, 100]],
+    ['compression: { mode: auto, rtt_thresholds: ["5ms", "0s", "20ms", "0s"] }', 's2_auto', [5, 0, 20]],
+    ['compression: { mode: auto, rtts: ["-5ms", "1.5ms"] }', 's2_auto', [0, 1.5]],
+    ['compression: { mode: auto, thresholds: [] }', 's2_auto', [10, 50, 100]],
+  ])('a remote with %j is compressed %s', (config, mode, rttThresholdsMs) => {
+    const { leafnodes, logWarnings } = optionsOf(`leafnodes { remotes: [ {url: "nats://hub", ${config}} ] }`);
+    expect(leafnodes.remotes[0]?.compression).toEqual({ mode, rttThresholdsMs });
+    expect(logWarnings).toEqual([]);
+  });
+
+  test.each([
+    ['zip', '1:42: unsupported compression mode "zip"'],
+    ['5', '1:42: field "compression" should be a boolean or a structure, got int64'],
+    ['{x: 1}', '1:56: unknown field "x"'],
+    ['{mode: 5}', '1:56: interface conversion: interface {} is int64, not string'],
+    ['{mode: auto, rtts: "x"}', '1:68: interface conversion: interface {} is string, not []interface {}'],
+    ['{mode: auto, rtts: ["x"]}', '1:68: time: invalid duration "x"'],
+    ['{mode: auto, rtts: ["5ms", "1ms"]}', '1:42: RTT threshold values [5ms 1ms] should be in ascending order'],
+    ['{mode: auto, rtts: ["0s"]}', '1:42: compression mode "auto" requires at least one RTT threshold'],
+    [
+      '{mode: auto, rtts: ["1ms", "2ms", "3ms", "4ms", "5ms"]}',
+      '1:42: compression mode "auto" should have no more than 4 RTT thresholds: [1ms 2ms 3ms 4ms 5ms]',
+    ],
+  ])('a remote is refused with compression: %s', (config, complaint) => {
+    expect(complaints(`leafnodes { remotes: [ {url: "nats://x" , compression: ${config} } ] }`)).toEqual([complaint]);
   });
 });
 

@@ -9,7 +9,7 @@ import type { JetStreamOptions } from '../config/options.ts';
 import { durationNs } from '../config/duration.ts';
 import { goQuote } from '../protocol/go-quote.ts';
 import { API_LEVEL } from '../protocol/version.ts';
-import type { AssetHealth, AssetHealthRequest, HealthProblem, JetStreamView } from './monitor-source.ts';
+import type { AssetHealth, AssetHealthRequest, HealthProblem, JetStreamPart, JetStreamView } from './monitor-source.ts';
 
 const HEALTHY: AssetHealth = { status: 200, problems: [] };
 
@@ -20,7 +20,7 @@ export class JetStreamMonitor implements JetStreamView {
     this.jetstream = jetstream;
   }
 
-  varz(): object {
+  varz(): JetStreamPart {
     const { options } = this.jetstream;
     return { config: this.config(options), stats: this.stats(), limits: limitsOf(options) };
   }
@@ -63,7 +63,8 @@ export class JetStreamMonitor implements JetStreamView {
     return missing({ type: 'CONSUMER', account, stream, consumer, error });
   }
 
-  private config({ domain, isStrict, syncsAlways, syncIntervalMs }: JetStreamOptions): object {
+  private config(options: JetStreamOptions): object {
+    const { domain, isStrict, syncsAlways, syncIntervalMs } = options;
     const { memoryUse, fileUse, storage } = this.jetstream;
     return {
       max_memory: memoryUse.bytesMax,
@@ -72,7 +73,8 @@ export class JetStreamMonitor implements JetStreamView {
       sync_interval: durationNs(syncIntervalMs),
       sync_always: syncsAlways || undefined,
       domain: domain || undefined,
-      compress_ok: true,
+      // nats-server says so only where it did not have to find out how much there is.
+      compress_ok: isAboveZero(options.maxMemoryBytes) && isAboveZero(options.maxFileBytes) ? true : undefined,
       strict: isStrict || undefined,
     };
   }
@@ -96,6 +98,10 @@ export class JetStreamMonitor implements JetStreamView {
       },
     };
   }
+}
+
+function isAboveZero(limit: number | null): boolean {
+  return limit !== null && limit > 0;
 }
 
 function limitsOf({ limits }: JetStreamOptions): object {

@@ -58,11 +58,17 @@ export interface MonitorSource {
 
 /** What JetStream tells of itself. */
 export interface JetStreamView {
-  /** The members of `jetstream` in /varz, in order; a bigint is written as the integer it is. */
-  varz(): object;
+  varz(): JetStreamPart;
   /** How far the reading of stored assets is, for people. Asked only until it is done. */
   startProgress(): string;
   health(request: AssetHealthRequest): AssetHealth;
+}
+
+/** The members of `jetstream` in /varz; a bigint is written as the integer it is. */
+export interface JetStreamPart {
+  readonly config: object;
+  readonly stats: object;
+  readonly limits: object;
 }
 
 /** Which assets a health check is about; '' for all of them. */

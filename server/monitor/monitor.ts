@@ -43,6 +43,7 @@ type Respond = (response: HttpResponse) => void;
 /** In the order of the index page. */
 const ENDPOINTS: readonly Endpoint[] = [
   { path: '/varz', title: 'General', answer: varz },
+  { path: '/jsz', title: 'JetStream', answer: { load: async () => (await import('./jsz.ts')).jsz } },
   { path: '/connz', title: 'Connections', answer: connz },
   { path: '/accountz', title: 'Accounts', answer: { load: async () => (await import('./accountz.ts')).accountz } },
   { path: '/accstatz', title: 'Account Stats', answer: { load: async () => (await import('./accstatz.ts')).accstatz } },

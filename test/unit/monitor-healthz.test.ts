@@ -8,7 +8,7 @@ const problem: HealthProblem = { type: 'STREAM', account: '$G', stream: 'S', err
 
 function view(health: AssetHealth, progress = ''): JetStreamView {
   return {
-    varz: () => ({ config: { max_memory: 2n ** 60n }, stats: {} }),
+    varz: () => ({ config: { max_memory: 2n ** 60n }, stats: {}, limits: {} }),
     startProgress: () => progress,
     health: ({ account, stream, consumer, isMetaOnly }) =>
       stream === 'asked'

@@ -156,6 +156,11 @@ export interface Socket {
   readonly local: Address;
   /** What the handshake came to; absent where nothing is encrypted. */
   readonly tls?: TlsPeer | null;
+  /**
+   * Shakes hands with whom was dialled, and reads what is decrypted if that succeeds; `done` hears of either, once, unless
+   * the socket closes first. Only where this side has dialled, and absent where nothing can be encrypted.
+   */
+  readonly encrypt?: (context: TlsContext, peer: DialledPeer, done: (error: IoError | null) => void) => void;
   /** Sends the pieces in order. Not to be called again before the handler's `written`. */
   write(pieces: readonly Uint8Array[]): void;
   resume(): void;
@@ -204,6 +209,14 @@ export interface TlsSettings {
 /** Settings made ready for handshakes; of use only to the network that made it. */
 export interface TlsContext {
   readonly settings: TlsSettings;
+}
+
+/** Whom a dialled socket expects at the other end. */
+export interface DialledPeer {
+  /** Name or address that the certificate has to be for; a name is told in the handshake. */
+  readonly host: string;
+  /** Takes any certificate when false. */
+  readonly isVerified: boolean;
 }
 
 export interface TlsPeer {

@@ -7,11 +7,13 @@
 import net from 'node:net';
 import type { Address, ListenHandler, Listener, Network, SecuringNetwork, Socket, SocketHandler } from './io.ts';
 import { openAccepted } from './real-handle-socket.ts';
+import { dial } from './real-dialled-socket.ts';
+import { RealTlsContext } from './real-encrypting-socket.ts';
 import { serveHttp, serveHttps } from './real-http.ts';
 import { RealListener } from './real-listener.ts';
 import { listenOnPath } from './real-path-listener.ts';
-import { dial, openWrapped } from './real-runtime-socket.ts';
-import { listenUndecided, RealTlsContext } from './real-tls-socket.ts';
+import { openWrapped } from './real-runtime-socket.ts';
+import { listenUndecided } from './real-tls-socket.ts';
 import { isUsableHandle, type ListeningServer, streamBinding, systemError } from './real-tcp-handle.ts';
 
 export class RealNetwork implements Network {

@@ -1,6 +1,6 @@
 /**
- * A connection as a socket on the runtime's `net.Socket`: every one that was dialled, and accepted ones where the handle
- * below cannot be used.
+ * A connection as a socket on the runtime's `net.Socket`: every one that was dialled (`real-dialled-socket.ts`), and
+ * accepted ones where the handle below cannot be used.
  *
  * Reading. Dialled sockets take the static read buffer as an option (`onread`). Accepted ones have no such option: what
  * the runtime read is copied into it, in parts if need be.
@@ -12,7 +12,7 @@
  * to be sent still goes out, and the owner ends the socket.
  */
 
-import net from 'node:net';
+import type net from 'node:net';
 import type { Address, IoError, ListenHandler, Socket, SocketHandler } from './io.ts';
 import { HEADROOM_BYTES } from './io.ts';
 import { READ_BYTES, readArea, readBuffer } from './real-read-buffer.ts';
@@ -142,22 +142,6 @@ export function openWrapped(socket: net.Socket, listen: ListenHandler): void {
   real.bind(socket);
   real.attach(listen.accepted(real));
   readData(socket);
-}
-
-export function dial(address: Address, handler: SocketHandler): Socket {
-  const real = new RuntimeSocket();
-  const socket = net.connect({
-    host: address.host,
-    port: address.port,
-    noDelay: true,
-    allowHalfOpen: true,
-    onread: { buffer: readArea, callback: real.onRead },
-  });
-  real.bind(socket);
-  real.attach(handler);
-  socket.on('connect', () => handler.connected());
-  socket.resume();
-  return real;
 }
 
 function onError(this: OwnedSocket, error: IoError): void {

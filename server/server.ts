@@ -196,6 +196,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.log.notice('Initiating Shutdown...');
     this.listener.close();
     this.monitor?.close();
+    this.system.close();
     this.leafNodes.close();
     this.jetstream?.stopConsumers();
     for (const client of this.clients.values()) client.close('Server Shutdown');
@@ -215,6 +216,7 @@ export class Server implements ConnectionHost, MonitorSource {
     if (this.isDraining || this.isClosing) return;
     this.isDraining = true;
     this.log.notice('Entering lame duck mode, stop accepting new clients');
+    this.system.lameDuck();
     this.listener.close();
     this.leafNodes.close();
     drainClients(this, () => this.close(done));
@@ -309,6 +311,14 @@ export class Server implements ConnectionHost, MonitorSource {
     return this.authenticator.withoutCredentials();
   }
 
+  connectionIdentified(connection: Connection, account: Account): void {
+    this.system.events.connected(connection, account);
+  }
+
+  connectionRefused(connection: Connection, hasSaid: boolean): void {
+    this.system.events.refused(connection, hasSaid ? this.globalAccount : null);
+  }
+
   slowConsumer(connection: Connection, detail: string): void {
     if (detail.startsWith('WriteDeadline')) this.slowConsumersDeadline++;
     else this.slowConsumersPending++;
@@ -322,6 +332,7 @@ export class Server implements ConnectionHost, MonitorSource {
       if (connection.sinkKind === 'leaf') this.staleLeafs++;
     }
     rememberClosed(this, connection);
+    this.system.connectionClosing(connection, reason);
     // Links have lines of their own.
     if (connection.sinkKind !== 'client') return;
     this.log.debug(`${connection.label} - Client connection closed: ${reason}`);

@@ -206,6 +206,7 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
       return;
     }
     if (!this.assume(identity)) return;
+    host.connectionIdentified(this, identity.account);
     if (isFirst) this.description = null;
     this.acceptsHeaders = host.headersSupported && options.headers;
     this.echo = options.echo;

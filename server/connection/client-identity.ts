@@ -101,6 +101,7 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
   protected refuse(options: Readonly<ConnectOptions> | null): void {
     const who = options === null ? '' : namedBy(options);
     this.host.log.error(`${this.label} - authentication error${who}`);
+    this.host.connectionRefused(this, options !== null);
     this.fail(PeerErrors.authorizationViolation);
   }
 

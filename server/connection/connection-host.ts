@@ -82,6 +82,10 @@ export interface ConnectionHost {
   hasUserOf(options: ConnectOptions): boolean;
   /** The identity of a client whose first operation is not CONNECT; `null` refuses. */
   identityWithoutConnect(): Identity | null;
+  /** It is settled who is at the other end, which happens again with a second CONNECT. */
+  connectionIdentified(connection: Connection, account: Account): void;
+  /** It may not be who it says, or has not said so (`hasSaid`) where it has to; what follows is its end. */
+  connectionRefused(connection: Connection, hasSaid: boolean): void;
   slowConsumer(connection: Connection, detail: string): void;
   connectionClosing(connection: Connection, reason: ClosedReason): void;
   connectionGone(connection: Connection): void;

@@ -47,10 +47,14 @@ export class SystemRequests implements Sink {
   }
 
   deliver({ sid: kind }: Subscription, message: Message): boolean {
-    const request = readRequest(kind, null, message);
+    this.submit(readRequest(kind, null, message));
+    return true;
+  }
+
+  /** Has the request answered, now or once there is what that needs. */
+  submit(request: SystemRequest): void {
     if (this.answers !== null) this.answers.answer(request);
     else this.keep(request);
-    return true;
   }
 
   /** The kind stands where other subscriptions have the number by which a client knows them. */

@@ -1,15 +1,23 @@
 /**
  * What this server does in `$SYS`: it answers those who ask about it, in the system account, and its own clients who ask
- * about themselves, each in its own account.
+ * about themselves, each in its own account; and it tells what happens.
  */
 
 import type { Account } from '../account/account.ts';
-import { ServerDescription } from './server-description.ts';
+import { ClientConnection } from '../connection/client-connection.ts';
+import type { Connection } from '../connection/connection.ts';
 import type { MonitorSource } from '../monitor/monitor-source.ts';
+import type { ClosedReason } from '../protocol/errors.ts';
+import { ServerDescription } from './server-description.ts';
+import { SystemEvents } from './system-events.ts';
 import { SystemRequests } from './system-requests.ts';
 import { answerUserInfo } from './user-info.ts';
 
+/** The summary that nobody in particular asks for. */
+const STATISTICS = { kind: 'STATSZ', account: null, reply: '', body: '', acceptedEncoding: '' };
+
 export class SystemServices {
+  readonly events: SystemEvents;
   private readonly host: MonitorSource;
   private readonly description: ServerDescription;
   private readonly requests: SystemRequests;
@@ -18,16 +26,33 @@ export class SystemServices {
     this.host = host;
     this.description = new ServerDescription(host);
     this.requests = new SystemRequests(host, this.description);
+    this.events = new SystemEvents(host, this.description, () => this.requests.submit(STATISTICS));
   }
 
   /** Serves all accounts there are from now on. */
   open(): void {
     for (const account of this.host.accounts.values()) this.serve(account);
     this.requests.open();
+    this.events.open();
   }
 
   /** Serves an account that is new. */
   serve(account: Account): void {
     answerUserInfo(this.description, account);
+  }
+
+  /** Those who never said who they are were of the account that is everybody's. */
+  connectionClosing(connection: Connection, reason: ClosedReason): void {
+    if (connection instanceof ClientConnection) {
+      this.events.disconnected(connection, connection.account ?? this.host.globalAccount, reason);
+    }
+  }
+
+  lameDuck(): void {
+    this.events.lameDuck();
+  }
+
+  close(): void {
+    this.events.close();
   }
 }

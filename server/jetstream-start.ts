@@ -3,6 +3,7 @@
 import { refuseJetStream } from '../jetstream/api/account-without-jetstream.ts';
 import { JetStream } from '../jetstream/api/jetstream.ts';
 import type { StorageLimits } from '../jetstream/api/jetstream.ts';
+import { coverMissingEnd } from '../jetstream/store/log-end.ts';
 import { STORE_DIRECTORY, StoreError } from '../jetstream/store/store-directory.ts';
 import type { StoreSizes } from '../jetstream/store/store-sizes.ts';
 import type { Account } from './account/account.ts';
@@ -70,6 +71,7 @@ export function startJetStream(site: Site, jetstream: JetStream, done: () => voi
   jetstream.start(() => {
     const { damagedBytes, movedAside } = jetstream.storage.report;
     if (damagedBytes > 0) log.error(`${damagedBytes} bytes of the commit log are damaged; what they held is lost`);
+    coverMissingEnd(jetstream.storage);
     for (const path of movedAside) log.error(`${path} can't be explained and was moved aside`);
     for (const account of site.accounts.values()) if (account.jetstream === null) refuseJetStream(account);
     log.notice(`Took ${(io.clock.monotonicMs() - startedMs).toFixed(3)}ms to start JetStream`);

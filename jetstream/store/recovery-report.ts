@@ -5,6 +5,8 @@ export interface RecoveryReport {
   frames: number;
   /** Bytes of the log that were durable once and can't be read. */
   damagedBytes: number;
+  /** What is known to be missing at the end of the log, in words. */
+  missingEnd: string | null;
   /** Files that could not be explained, by their new names. */
   readonly movedAside: string[];
 }

@@ -52,7 +52,7 @@ export class Storage implements LogParticipant {
   readonly coverage: Coverage = new Coverage();
   readonly files: StoreFiles;
   readonly directory: string;
-  readonly report: RecoveryReport = { assets: 0, frames: 0, damagedBytes: 0, movedAside: [] };
+  readonly report: RecoveryReport = { assets: 0, frames: 0, damagedBytes: 0, missingEnd: null, movedAside: [] };
   readonly catalog: Catalog;
   readonly compactor: Compactor<FileStore>;
   /** Called when the disk did not take something. */
@@ -186,7 +186,7 @@ export class Storage implements LogParticipant {
       yield;
     }
     report.damagedBytes = found.damagedBytes;
-    noteMissingEnd(found, catalog, this.catalogFiles, this.syncMode, this.files.damage);
+    report.missingEnd = noteMissingEnd(found, catalog, this.catalogFiles, this.syncMode, this.files.damage);
     this.openLog();
     for (const asset of this.assets.values()) {
       asset.recovered();

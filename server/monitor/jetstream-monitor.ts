@@ -31,7 +31,7 @@ export class JetStreamMonitor implements JetStreamView {
 
   health(request: AssetHealthRequest): AssetHealth {
     const asked = this.assetHealth(request);
-    const problems = this.diskProblems();
+    const problems = [...this.diskProblems(), ...this.losses()];
     if (asked.status === 404 || problems.length === 0) return asked;
     return { status: 503, problems };
   }
@@ -42,6 +42,15 @@ export class JetStreamMonitor implements JetStreamView {
       type: 'JETSTREAM',
       error: `JetStream write error: ${problem}`,
     }));
+  }
+
+  /** What this start found to be lost. It can't be brought back: the next start does not speak of it any more. */
+  private losses(): HealthProblem[] {
+    const { damagedBytes, missingEnd } = this.jetstream.storage.report;
+    const losses: string[] = [];
+    if (damagedBytes > 0) losses.push(`${damagedBytes} bytes of the commit log are damaged; what they held is lost`);
+    if (missingEnd !== null) losses.push(missingEnd);
+    return losses.map((loss) => ({ type: 'JETSTREAM', error: `JetStream lost messages: ${loss}` }));
   }
 
   private assetHealth({ account, stream, consumer }: AssetHealthRequest): AssetHealth {

@@ -70,10 +70,12 @@ describe.each(LOSSES)('the newest segment is %s', (_, lose) => {
     lose(site, newest);
     const note = `the newest part of the commit log, number ${number}, is gone: what was stored last may be lost`;
     expect(open(site)).toEqual([note]);
+    expect(site.storage.report.missingEnd).toBe(note);
     // What comes now takes its place.
     store(site, 10);
     site.kill();
     expect(open(site)).toEqual([]);
+    expect(site.storage.report.missingEnd).toBeNull();
   });
 
   it('and was the only one', () => {

@@ -1,15 +1,18 @@
 /**
  * How long a remote waits before it dials again.
  *
- *     round of the URL list      1       2       3       4 and later
- *     at least                   I       2 I     4 I     4 I, but never more than 4 s or I      I: reconnect interval
- *     at most                    twice as long, at random, so that sites that lost one hub don't return all at once
+ *     round of the URL list      1 to 3     4        5 and later
+ *     at most                    I          2 I      4 I, but never more than 2 s or I       I: reconnect interval
+ *     at least                   half of it, at random, so that sites that lost one hub don't return all at once
  *
- * nats-server waits I to 2 I for ever. A hub that came back is found within 8 s here, and one that refuses this site is
- * asked less often. What the hub says when it closes may prescribe more (nats-server's times).
+ * nats-server waits I after a link that stood, and I to 2 I after each failed dial, for ever. A hub that came back is
+ * found as soon here, or sooner; one that is away is asked as often, or less often. What the hub says when it closes may
+ * prescribe more (nats-server's times).
  */
 
-const CEILING_MS = 4000;
+const CEILING_MS = 2000;
+/** Rounds that wait no longer than the first. */
+const QUICK_ROUNDS = 2;
 const DOUBLINGS_MAX = 16;
 
 export const DELAY_AFTER_LOOP_MS = 30_000;
@@ -19,9 +22,10 @@ const DELAY_AFTER_OLD_VERSION_MS = 5000;
 
 /** Milliseconds to wait; `failures` in a row so far, `fraction` in [0, 1). */
 export function reconnectDelayMs(intervalMs: number, failures: number, urls: number, fraction: number): number {
-  const rounds = Math.min(Math.floor(failures / Math.max(1, urls)), DOUBLINGS_MAX);
-  const least = Math.min(intervalMs * 2 ** rounds, Math.max(intervalMs, CEILING_MS));
-  return least * (1 + fraction);
+  const rounds = Math.floor(failures / Math.max(1, urls));
+  const doublings = Math.min(Math.max(0, rounds - QUICK_ROUNDS), DOUBLINGS_MAX);
+  const most = Math.min(intervalMs * 2 ** doublings, Math.max(intervalMs, CEILING_MS));
+  return (most * (1 + fraction)) / 2;
 }
 
 export interface PeerErrorConsequence {

@@ -18,6 +18,18 @@ export function describeTargets(title: string, tests: (target: Target) => void):
   }
 }
 
+/** Registers the tests for each pair of servers that a link joins: both kinds at both ends. */
+export function describePairs(title: string, tests: (leaf: Target, hub: Target) => void): void {
+  for (const leaf of [natsServer(), petiole()]) {
+    for (const hub of [natsServer(), petiole()]) {
+      const name = `${title}, from ${leaf.name} to ${hub.name}`;
+      if (isAbsent(leaf)) describeAbsent(name, leaf.absent);
+      else if (isAbsent(hub)) describeAbsent(name, hub.absent);
+      else describe(name, () => tests(leaf, hub));
+    }
+  }
+}
+
 function describeAbsent(title: string, absent: string): void {
   describe(title, () => {
     if (absenceIsFailure()) test('runs', () => expect.fail(`skipped: ${absent}; in CI this is a failure`));

@@ -1,7 +1,7 @@
 /**
  * A TCP proxy on 127.0.0.1 between two parties of a test, which makes the network misbehave on demand: it resets
  * connections, stops passing on one direction (as a link does that has died without a word), delays what it passes on,
- * or closes one direction only.
+ * passes it on in drips, or closes one direction only.
  *
  *     dialling party ──► proxy ──► target         'up': towards the target       'down': back from it
  *
@@ -31,6 +31,7 @@ export class FaultProxy {
   readonly #pairs = new Set<Pair>();
   readonly #paused = new Set<Direction>();
   #delayMs = 0;
+  #dripBytes = 0;
   #refuses = false;
 
   constructor(target: ServerAddress) {
@@ -87,6 +88,11 @@ export class FaultProxy {
     this.#delayMs = ms;
   }
 
+  /** Passes everything on in pieces of so few bytes, each a write of its own; 0: as it comes. */
+  drip(bytes: number): void {
+    this.#dripBytes = bytes;
+  }
+
   /** Tells the receiving party of this direction that nothing more will come; the other direction stays. */
   halfClose(direction: Direction): void {
     for (const pair of this.#pairs) sink(pair, direction).end();
@@ -118,7 +124,9 @@ export class FaultProxy {
     const to = sink(pair, direction);
     // Errors are what this proxy is for; 'close' follows.
     from.on('error', () => to.destroy());
-    from.on('data', (bytes) => this.#later(() => to.write(bytes)));
+    from.on('data', (bytes) => {
+      for (const piece of this.#pieces(bytes)) this.#later(() => to.write(piece));
+    });
     from.on('end', () => this.#later(() => to.end()));
     from.on('close', () => {
       // The target must not notice when only the near side was reset.
@@ -126,6 +134,13 @@ export class FaultProxy {
       if (this.#bothClosed(pair)) this.#pairs.delete(pair);
     });
     if (this.#paused.has(direction)) from.pause();
+  }
+
+  #pieces(bytes: Buffer): Buffer[] {
+    const length = this.#dripBytes;
+    if (length === 0) return [bytes];
+    const count = Math.ceil(bytes.length / length);
+    return Array.from({ length: count }, (_, i) => bytes.subarray(i * length, (i + 1) * length));
   }
 
   #bothClosed({ near, far }: Pair): boolean {

@@ -34,7 +34,7 @@ export interface ConnectionFacts {
   readonly lang: string;
   readonly version: string;
   /** null: not encrypted. */
-  readonly tls: Pick<TlsPeer, 'version' | 'cipher'> | null;
+  readonly tls: TlsPeer | null;
   /** Who it says it is, and '' if it says nothing; a token is not shown. */
   readonly user: string;
   readonly account: string;

@@ -8,6 +8,7 @@ import { bytesAsText } from './byte-text.ts';
 import type { ConnzEntry, ListedSubscription } from './connz-entry.ts';
 import type { SubscriptionList } from './connz-request.ts';
 import type { JsonDocument } from './json-document.ts';
+import { peerCertificates } from './peer-certificates.ts';
 import { ageText, momentText, roundTripText } from './time-text.ts';
 
 /** Subscriptions between two yields. */
@@ -34,6 +35,8 @@ export function* writeRow(entry: ConnzEntry, options: RowOptions, json: JsonDocu
   json.members(identityMembers(facts));
   json.members(timeMembers(facts, options.now));
   json.members(trafficMembers(facts));
+  // Of a closed connection it is not remembered which certificate it showed.
+  if (withUser && !isClosed) json.members({ tls_peer_certs: peerCertificates(facts.tls) });
   const account = facts.account === globalAccount ? '' : facts.account;
   if (withUser) json.members({ authorized_user: facts.user || undefined, account: account || undefined });
   if (list !== 'none') yield* writeList(entry, list, json);

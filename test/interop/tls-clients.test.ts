@@ -171,6 +171,15 @@ describeTargets('a server with TLS', (target) => {
     expect((await page(server, '/varz')).body).toMatchObject({ tls_required: true, tls_verify: true, tls_timeout: 3 });
     const connection = { tls_version: '1.3', tls_cipher_suite: 'TLS_AES_128_GCM_SHA256' };
     expect((await page(server, '/connz')).body).toMatchObject({ connections: [connection] });
+    expect(JSON.stringify((await page(server, '/connz')).body)).not.toContain('tls_peer_certs');
+    const { raw, publicKey } = new X509Certificate(joe.certificate);
+    const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+    const spki = digest(publicKey.export({ type: 'spki', format: 'der' }));
+    // nats-server lists the authority's too, if the client sent it.
+    const shown = { subject: 'CN=joe,O=petiole', spki_sha256: spki, cert_sha256: digest(raw) };
+    expect((await page(server, '/connz?auth=1')).body).toMatchObject({
+      connections: [{ ...connection, tls_peer_certs: expect.arrayContaining([shown]) }],
+    });
   });
 
   test('serves monitoring over TLS', async () => {

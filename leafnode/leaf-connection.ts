@@ -1,88 +1,69 @@
 /**
- * One connection to a hub, from the moment the socket stands.
+ * One leaf link, whichever side dialled: the connection itself, its verbs and its deadlines. How the two sides come to
+ * know each other is the other half, one for each end:
  *
- *     connected ──► awaits INFO ──INFO──► awaits the second INFO ──INFO {connect_info}──► open ─► closing ─► closed
- *                   first_info_timeout    (CONNECT was sent)  CONNECT_INFO_MS               (Connection)
+ *     SolicitedLink    awaits INFO ─► awaits the second INFO ─► open ─► closing ─► closed
+ *     AcceptedLink     awaits CONNECT ────────────────────────► open ─► closing ─► closed
  *
- * When the link opens, this side tells all its interest (InterestAnnouncer); messages go out when all has been told, so
- * that no request overtakes the interest in its reply. Interest and messages of the hub are taken as they come.
+ * From the moment that the account is known there is a session (LeafSession), which does all that is about interest and
+ * messages. An open link is in the account: what the peer wants to hear are its subscriptions.
  *
- * A message crosses once, however many subscriptions of the hub match: `deliver` collects, `sendCollected` sends
- * (LinkOutbox). Nothing goes back where it came from, nor from one link to another into the same cluster.
- *
- * A link is never closed because the hub is slow to take messages: above max_pending they are dropped and counted, and
- * a write that hangs is given WRITE_LIMITS_MAX times its deadline. Whether the hub is there at all is asked by pings on
+ * A link is never closed because its peer is slow to take messages: above max_pending they are dropped and counted, and
+ * a write that hangs is given WRITE_LIMITS_MAX times its deadline. Whether the peer is there at all is asked by pings on
  * a clock that no traffic can postpone.
  */
 
 import { Buffer } from 'node:buffer';
+import { strict as assert } from 'node:assert';
 import type { Account } from '../server/account/account.ts';
 import type { ConnectionHost, ConnectionLimits } from '../server/connection/connection-host.ts';
 import { Connection } from '../server/connection/connection.ts';
 import type { Socket } from '../server/io/io.ts';
 import { type PeerError, PeerErrors, subscriptionViolation } from '../server/protocol/errors.ts';
+import { goQuoteBytes } from '../server/protocol/go-quote.ts';
 import type { Message } from '../server/protocol/message.ts';
-import type { LinkSink, SinkKind } from '../server/ports.ts';
-import { isLiteral, isSubscribableSubject } from '../server/subject/subject.ts';
+import type { SinkKind } from '../server/ports.ts';
 import type { Subscription } from '../server/subject/subscription.ts';
-import { isLoopSubject } from './account-interest.ts';
-import { showDeliverSubject } from './deliver-subject.ts';
-import { type HubInfo, readHubInfo } from './hub-info.ts';
-import { type AnnouncingLink, InterestAnnouncer } from './interest-announcer.ts';
-import { type CompressionMode, connectLine, refusalOf } from './leaf-handshake.ts';
+import type { CompressionMode } from './leaf-handshake.ts';
 import { type LeafOperations, LeafParser } from './leaf-parser.ts';
-import { LeafPermissions, type LinkDenies } from './leaf-permissions.ts';
-import { type Dropped, LinkOutbox, type OutboxLink } from './link-outbox.ts';
-import type { LinkTerms } from './link-terms.ts';
-import { PeerInterest } from './peer-interest.ts';
+import { LeafSession, type SessionLink } from './leaf-session.ts';
+import type { Dropped } from './link-outbox.ts';
+import type { LinkSettings } from './link-terms.ts';
+import type { AccountInterest } from './account-interest.ts';
+import type { LeafPermissions } from './leaf-permissions.ts';
 import { consequenceOf, DELAY_AFTER_LOOP_MS, DELAY_AFTER_VIOLATION_MS, loopText } from './reconnect-delay.ts';
 
 const PING = Buffer.from('PING\r\n');
 const PONG = Buffer.from('PONG\r\n');
-const CONNECT_INFO_MS = 2000;
 const FIRST_PING_MS = 1000;
 const WRITE_LIMITS_MAX = 6;
 /** Room above max_pending for interest, pings and the message that crossed the line. */
 const PENDING_SLACK_BYTES = 16 * 1024 * 1024;
 const NEVER = Number.POSITIVE_INFINITY;
+const NOTHING_DROPPED: Readonly<Dropped> = { tooLarge: 0, congested: 0 };
 
-type Stage = 'awaits-info' | 'awaits-connect-info' | 'open';
-
-export class LeafConnection extends Connection implements LeafOperations, LinkSink, AnnouncingLink, OutboxLink {
+export abstract class LeafConnection extends Connection implements LeafOperations, SessionLink {
   readonly sinkKind: SinkKind = 'leaf';
-  readonly account: Account;
-  /** What the hub wants to hear. */
-  readonly peerInterest: PeerInterest;
-  readonly isSpoke: boolean;
-  stage: Stage = 'awaits-info';
+  /** This side plays the leaf. */
+  isSpoke = false;
+  isOpen = false;
   remoteServer = '';
   remoteCluster = '';
   remoteDomain = '';
   remoteAccount = '';
   compression: CompressionMode = 'not supported';
 
-  private readonly terms: LinkTerms;
-  private readonly denies: LinkDenies;
-  private readonly parser: LeafParser;
-  private readonly outbox: LinkOutbox;
-  private permissions: LeafPermissions;
-  private announcer: InterestAnnouncer | null = null;
-  /** All interest has been told: messages may go out. */
-  private isTold = false;
-  private stageDeadlineMs: number = NEVER;
-  private reconnectDelayMs = 0;
+  protected readonly settings: LinkSettings;
+  protected session: LeafSession | null = null;
+  /** Until when the handshake has to come to its next step. */
+  protected stageDeadlineMs: number = NEVER;
+  /** How long this side should wait before it dials again, if it is the one that does. */
+  protected reconnectDelayMs = 0;
+  private ownParser: LeafParser | null = null;
 
-  constructor(host: ConnectionHost, socket: Socket, id: number, terms: LinkTerms) {
+  protected constructor(host: ConnectionHost, socket: Socket, id: number, settings: LinkSettings) {
     super(host, socket, id);
-    const { options, site, interest } = terms;
-    this.terms = terms;
-    this.account = interest.account;
-    this.peerInterest = new PeerInterest(this, this.account);
-    this.isSpoke = !options.isHub;
-    this.denies = { ...options, ownDomain: site.hasJetStream ? site.domain : '' };
-    this.permissions = new LeafPermissions(this.denies, null, null);
-    this.parser = new LeafParser(this, host.limits, terms.inbound);
-    this.outbox = new LinkOutbox(this, this.permissions);
+    this.settings = settings;
   }
 
   get label(): string {
@@ -90,9 +71,20 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
     return `${host.includes(':') ? `[${host}]` : host}:${port} - lid:${this.id}`;
   }
 
+  /** The account that the link joins; asked only when that is known. */
+  get account(): Account {
+    assert(this.session !== null, 'the account of the link is known');
+    return this.session.account;
+  }
+
+  /** '' until it is known. */
+  get accountName(): string {
+    return this.session?.account.name ?? '';
+  }
+
   /** By which the account's own interest is known when it comes back. */
   get loopSubject(): string {
-    return this.terms.interest.loopSubject;
+    return this.session?.interest.loopSubject ?? '';
   }
 
   get limits(): ConnectionLimits {
@@ -100,12 +92,20 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
   }
 
   get dropped(): Readonly<Dropped> {
-    return this.outbox.dropped;
+    return this.session?.outbox.dropped ?? NOTHING_DROPPED;
   }
 
-  /** Entries of interest that the hub has been told of. */
   get toldInterest(): number {
-    return this.announcer?.told ?? 0;
+    return this.session?.toldInterest ?? 0;
+  }
+
+  /** How many entries of interest the peer has, and what they are. */
+  get peerInterestSize(): number {
+    return this.session?.peerInterest.size ?? 0;
+  }
+
+  peerSubscriptions(): Iterable<Subscription> {
+    return this.session?.peerInterest.all() ?? [];
   }
 
   override get maxPendingBytes(): number {
@@ -120,84 +120,56 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
     this.host.log.warn(`${this.label} - ${text}`);
   }
 
-  connected(): void {
-    this.host.log.notice(`${this.label} - Leafnode connection created for account: ${this.account.name} `);
-    this.stageDeadlineMs = this.connectedMs + this.terms.options.firstInfoTimeoutMs;
-    this.armDeadline();
+  // ── coming in ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Knows the account from here on: interest and messages of the peer can be taken. */
+  protected join(interest: AccountInterest, permissions: LeafPermissions): LeafSession {
+    this.session = new LeafSession(this, interest, permissions);
+    return this.session;
   }
 
-  // ── handshake ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  info(json: string): void {
-    const info = readHubInfo(json);
-    if (typeof info === 'string') {
-      this.violation(null, info);
-      return;
-    }
-    if (this.stage === 'awaits-info' && !this.accepts(info)) return;
-    const { options, events } = this.terms;
-    const urls = info.leafnodeUrls ?? [];
-    if (options.followsDiscoveredServers && urls.length > 0) events.urlsTold(urls);
-    if (info.exports !== null || info.imports !== null) {
-      this.permissions = new LeafPermissions(this.denies, info.exports, info.imports);
-      this.outbox.permissions = this.permissions;
-    }
-    if (info.remoteAccount !== '') this.remoteAccount = info.remoteAccount;
-    if (info.maxPayloadBytes > 0) this.outbox.payloadBytesMax = info.maxPayloadBytes;
-    if (this.stage === 'awaits-info') this.answer(info);
-    if (this.stage === 'awaits-connect-info' && (info.connectInfo || !info.infoOnConnect)) this.open();
-  }
-
-  private accepts(info: HubInfo): boolean {
-    const refusal = refusalOf(info);
-    if (refusal === null) return true;
-    const { text, reason, isTold } = refusal;
-    this.host.log.error(`${this.label} - ${text}`);
-    if (isTold) this.fail({ text, closes: reason });
-    else this.close(reason);
-    return false;
-  }
-
-  private answer(info: HubInfo): void {
-    const { host, outbox, terms, account } = this;
-    const { site, options, login } = terms;
-    const headers = host.headersSupported && info.headers;
-    this.remoteServer = info.serverName === '' ? info.serverId : info.serverName;
-    this.remoteCluster = info.cluster;
-    this.remoteDomain = info.domain;
-    this.compression = info.compression === '' ? 'not supported' : 'off';
-    outbox.withHeaders = headers;
-    const { isHub, denyImports } = options;
-    const facts = { site, account: account.name, login, isHub, headers, compression: this.compression, denyImports };
-    this.send(Buffer.from(connectLine(facts), 'utf8'));
-    host.log.debug(`${this.label} - Remote leafnode connect msg sent`);
-    this.stage = 'awaits-connect-info';
-    this.stageDeadlineMs = this.lastReadMs + CONNECT_INFO_MS;
-    this.armDeadline();
-  }
-
-  private open(): void {
-    const { host, terms, keepalive } = this;
-    this.stage = 'open';
+  /** The handshake is over: pings begin, and this side tells its interest. */
+  protected open(session: LeafSession): void {
+    const { host, keepalive } = this;
+    this.isOpen = true;
     this.stageDeadlineMs = NEVER;
     const interval = Math.min(FIRST_PING_MS, host.limits.pingIntervalMs);
     keepalive.scheduleFirst(this.lastReadMs, interval, host.io.random.fraction());
     this.armDeadline();
-    const { domain } = terms.site;
-    if (domain !== this.remoteDomain || !terms.site.hasJetStream) {
+    this.opened(session);
+    session.begin(host.io.timers);
+  }
+
+  /** Called when the link opens, before any interest is told. */
+  protected abstract opened(session: LeafSession): void;
+
+  protected sayDomains(): void {
+    const { host, settings } = this;
+    const { domain, hasJetStream } = settings.site;
+    if (domain !== this.remoteDomain || !hasJetStream) {
       const domains = `local ${JSON.stringify(domain)}, remote ${JSON.stringify(this.remoteDomain)}`;
       host.log.notice(`${this.label} - JetStream using domains: ${domains}`);
-    } else host.log.debug(`${this.label} - Adding deny [$JS.API.> $KV.> $OBJ.>] for account "${this.account.name}"`);
-    terms.events.opened();
-    this.announcer = new InterestAnnouncer(this, terms.interest, host.io.timers);
+    } else host.log.debug(`${this.label} - Adding deny [$JS.API.> $KV.> $OBJ.>] for account "${this.accountName}"`);
   }
 
   // ── verbs ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
+  abstract info(json: string): void;
+
+  /** The session, if the peer may speak of interest and messages now; otherwise it is told off. */
+  protected abstract sessionOfSpeaker(): LeafSession | null;
+
   protected override received(buffer: Buffer, start: number, end: number): void {
-    const { parser, traffic, terms } = this;
-    terms.inbound.source = this;
+    this.parse(buffer, start, end);
+  }
+
+  protected parse(buffer: Buffer, start: number, end: number): void {
+    const { settings } = this;
+    settings.inbound.source = this;
+    const parser = (this.ownParser ??= new LeafParser(this, this.host.limits, settings.inbound));
     parser.read(buffer, start, end);
+    if (parser.messagesIn === 0) return;
+    const { traffic } = this;
     traffic.inMessages += parser.messagesIn;
     traffic.inBytes += parser.bytesIn;
     parser.messagesIn = 0;
@@ -205,45 +177,38 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
   }
 
   message(message: Message): void {
-    if (!this.hasGreeting()) return;
-    const { account } = this;
-    const { subject, subjectStart, subjectEnd } = message;
-    // A hub says itself what it takes; a leaf is told, and what it should not have sent is dropped.
-    if (this.isSpoke && !this.permissions.mayReceive(subject, subjectStart, subjectEnd)) return;
-    if (account.mappings !== null) {
-      account.applyMappings(message);
-      // The peer knows nothing of the groups that subscribe to what the subject is mapped to.
-      if (message.subject !== subject && message.queueGroups?.length === 0) message.queueGroups = null;
-    }
-    showDeliverSubject(message);
-    account.route(message);
+    const session = this.sessionOfSpeaker();
+    if (session === null || session.take(message) || this.isSpoke) return;
+    this.refuse('Publish', message.subjectText());
   }
 
   subscribe(subject: string, queueGroup: string, weight: number): void {
-    if (!this.hasGreeting()) return;
-    const { peerInterest, host } = this;
-    if (subject === this.loopSubject) {
-      this.endLoop();
-      return;
+    const session = this.sessionOfSpeaker();
+    if (session === null) return;
+    switch (session.subscribe(subject, queueGroup, weight)) {
+      case 'known':
+        return;
+      case 'loop':
+        this.endLoop();
+        return;
+      case 'unwanted':
+        this.host.log.debug(`${this.label} - ${subscriptionViolation(subject, '').text}`);
+        return;
+      case 'forbidden':
+        this.host.log.debug(`${this.label} - ${subscriptionViolation(subject, '').text}`);
+        this.refuse('Subscription', subject);
+        return;
+      case 'too many':
+        this.fail(PeerErrors.maximumSubscriptions);
+        return;
+      case 'invalid':
+        this.host.log.error(`${this.label} - Could not insert subscription: sublist: invalid subject`);
+        this.fail({ text: 'Invalid Subscription', closes: null });
     }
-    if (!isFreeInterest(subject) && isLiteral(subject) && !this.permissions.maySendText(subject)) {
-      this.refuseInterest(subject);
-      return;
-    }
-    if (host.limits.maxSubscriptions > 0 && peerInterest.size >= host.limits.maxSubscriptions) {
-      this.fail(PeerErrors.maximumSubscriptions);
-      return;
-    }
-    if (!isSubscribableSubject(subject)) {
-      host.log.error(`${this.label} - Could not insert subscription: sublist: invalid subject`);
-      this.fail({ text: 'Invalid Subscription', closes: null });
-      return;
-    }
-    peerInterest.set(subject, queueGroup, weight);
   }
 
   unsubscribe(subject: string, queueGroup: string): void {
-    this.peerInterest.remove(subject, queueGroup);
+    this.sessionOfSpeaker()?.unsubscribe(subject, queueGroup);
   }
 
   ping(): void {
@@ -257,7 +222,7 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
   peerError(text: string): void {
     const { log } = this.host;
     log.error(`${this.label} - Leafnode Error ${text}`);
-    const consequence = consequenceOf(text, this.account.name);
+    const consequence = consequenceOf(text, this.accountName);
     if (consequence === null) return;
     this.reconnectDelayMs = consequence.delayMs;
     if (consequence.log !== '') log.error(`${this.label} - ${consequence.log}`);
@@ -270,90 +235,68 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
     else this.close('Protocol Violation');
   }
 
-  /** Whether the hub has said INFO, without which nothing else is taken. */
-  private hasGreeting(): boolean {
-    if (this.stage !== 'awaits-info') return true;
-    this.violation(null, 'Leafnode sent something before INFO');
-    return false;
-  }
-
   private endLoop(): void {
-    const text = loopText(this.account.name);
+    const text = loopText(this.accountName);
     this.reconnectDelayMs = DELAY_AFTER_LOOP_MS;
     this.host.log.error(`${this.label} - ${text}`);
     this.fail({ text, closes: 'Protocol Violation' });
   }
 
-  /** A hub was not told our permissions and means no harm; a leaf was. */
-  private refuseInterest(subject: string): void {
-    const { text } = subscriptionViolation(subject, '');
-    this.host.log.debug(`${this.label} - ${text}`);
-    if (this.isSpoke) return;
+  /** The peer was told what it may do, and did something else. */
+  private refuse(action: 'Publish' | 'Subscription', subject: string): void {
+    const text = `Permissions Violation for ${action} to ${goQuoteBytes(subject)}`;
     this.reconnectDelayMs = DELAY_AFTER_VIOLATION_MS;
     this.host.log.error(
-      `${this.label} - Subscription Violation on ${JSON.stringify(subject)} - Check other side configuration`,
+      `${this.label} - ${action} Violation on ${goQuoteBytes(subject)} - Check other side configuration`,
     );
     this.fail({ text, closes: 'Protocol Violation' });
   }
 
-  // ── interest and messages for the hub ────────────────────────────────────────────────────────────────────────────
-
   mayAdvertise(subject: string): boolean {
-    return this.permissions.mayAdvertise(subject);
+    return this.session !== null && this.session.permissions.mayAdvertise(subject);
   }
 
   interestTold(): void {
-    this.isTold = true;
+    this.session?.told();
   }
 
+  // ── messages for the peer ────────────────────────────────────────────────────────────────────────────────────────
+
   override deliver(subscription: Subscription, message: Message): boolean {
-    if (!this.isTold || this.state !== 'open') return false;
-    const { outbox } = this;
-    if (!outbox.holds(message)) {
-      if (this.cameFrom(message) || !outbox.begin(message)) return false;
-      message.links.push(this);
-    }
-    if (subscription.queueGroup !== '') outbox.addQueueGroup(subscription.queueGroup);
-    return true;
+    if (this.session === null || this.state !== 'open') return false;
+    return this.session.collect(subscription, message);
   }
 
   sendCollected(message: Message): void {
-    this.outbox.send(message);
+    this.session?.send(message);
   }
 
   override written(): void {
     super.written();
-    this.announcer?.proceed();
-  }
-
-  private cameFrom(message: Message): boolean {
-    const { source } = message;
-    if (source === null || source.sinkKind !== 'leaf') return false;
-    return (
-      source === this || (this.remoteCluster !== '' && (source as LeafConnection).remoteCluster === this.remoteCluster)
-    );
+    this.session?.proceed();
   }
 
   // ── deadlines and the end ────────────────────────────────────────────────────────────────────────────────────────
 
   protected override get writeLimitMs(): number {
-    return this.terms.writeDeadlineMs > 0 ? this.terms.writeDeadlineMs : super.writeLimitMs;
+    const { writeDeadlineMs } = this.settings;
+    return writeDeadlineMs > 0 ? writeDeadlineMs : super.writeLimitMs;
   }
 
   protected override waitsFurther(nowMs: number): boolean {
-    return this.terms.waitsForWrites && nowMs - this.lastWriteMs < this.writeLimitMs * WRITE_LIMITS_MAX;
+    return this.settings.waitsForWrites && nowMs - this.lastWriteMs < this.writeLimitMs * WRITE_LIMITS_MAX;
   }
 
   protected override nextOwnDeadlineMs(): number {
-    return Math.min(this.stageDeadlineMs, this.keepalive.dueMs);
+    return Math.min(this.stageDeadlineMs, this.pingDueMs ?? NEVER);
   }
 
   protected override ownDeadlinePassed(nowMs: number): void {
-    const { host, keepalive } = this;
     if (this.stageDeadlineMs <= nowMs) {
       this.handshakeTimedOut();
       return;
     }
+    const { host, keepalive } = this;
     if (keepalive.dueMs > nowMs) return;
     const { pingIntervalMs, pingsOutMax } = host.limits;
     const decision = keepalive.decide(nowMs, pingIntervalMs, pingsOutMax, null);
@@ -364,27 +307,13 @@ export class LeafConnection extends Connection implements LeafOperations, LinkSi
     }
   }
 
-  private handshakeTimedOut(): void {
-    if (this.stage === 'awaits-info') {
-      this.close('Read Error');
-      return;
-    }
-    const text = 'Stale Leaf Node Connection - Closing';
-    this.host.log.debug(`${this.label} - ${text}`);
-    this.fail({ text, closes: 'Stale Connection' });
-  }
+  /** The handshake did not come to its next step in time. */
+  protected abstract handshakeTimedOut(): void;
 
   protected override released(): void {
     const { host, closedReason } = this;
     const remote = this.remoteServer === '' ? '' : ` - Remote: ${this.remoteServer}`;
     host.log.notice(`${this.label} - Leafnode connection closed: ${closedReason}${remote}`);
-    this.announcer?.stop();
-    this.peerInterest.clear();
-    this.terms.events.lost(this.reconnectDelayMs);
+    this.session?.end();
   }
-}
-
-/** Interest that permissions say nothing about: detection of loops, and replies routed between clusters. */
-function isFreeInterest(subject: string): boolean {
-  return isLoopSubject(subject) || subject.startsWith('_GR_.') || subject.startsWith('$GR.');
 }

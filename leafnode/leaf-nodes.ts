@@ -1,7 +1,7 @@
 /**
  * The leaf links of one server: its remotes, the interest of the accounts they join, and what monitoring shows of both.
  *
- *     LeafNodes ─┬─ Remote (one per configured hub) ── LeafConnection (at most one)
+ *     LeafNodes ─┬─ Remote (one per configured hub) ── SolicitedLink (at most one)
  *                └─ AccountInterest (one per account that a remote joins)
  *
  * Bounds: as many remotes as are configured.
@@ -102,7 +102,7 @@ export class LeafNodes {
   /** The open links, in no order. */
   links(): LeafConnection[] {
     const open: LeafConnection[] = [];
-    for (const { connection } of this.remotes) if (connection?.stage === 'open') open.push(connection);
+    for (const { connection } of this.remotes) if (connection?.isOpen === true) open.push(connection);
     return open;
   }
 
@@ -136,7 +136,7 @@ function snapshotOf(link: LeafConnection): LeafLinkSnapshot {
     id: link.id,
     name: link.remoteServer,
     isSpoke: link.isSpoke,
-    account: link.account.name,
+    account: link.accountName,
     remoteAccount: link.remoteAccount,
     ip: link.socket.remote.host,
     port: link.socket.remote.port,
@@ -145,7 +145,7 @@ function snapshotOf(link: LeafConnection): LeafLinkSnapshot {
     outMessages: traffic.outMessages,
     inBytes: traffic.inBytes,
     outBytes: traffic.outBytes,
-    subscriptions: link.peerInterest.size,
+    subscriptions: link.peerInterestSize,
     compression: link.compression,
     startWallMs: link.startWallMs,
     pendingBytes: link.queue.pendingBytes,

@@ -1,4 +1,4 @@
-/** What a remote sets down for each of its connections, and what a connection tells its remote. */
+/** What all links of a server have in common, what a remote sets down for each of its own, and what these tell it. */
 
 import type { LeafRemoteOptions } from '../server/config/options.ts';
 import type { Message } from '../server/protocol/message.ts';
@@ -6,17 +6,20 @@ import type { AccountInterest } from './account-interest.ts';
 import type { Login } from './leaf-handshake.ts';
 import type { LeafSite } from './leaf-site.ts';
 
-export interface LinkTerms {
+export interface LinkSettings {
   readonly site: LeafSite;
-  readonly options: LeafRemoteOptions;
-  readonly interest: AccountInterest;
-  readonly login: Login | null;
   /** The message that parsers of links fill, one at a time. */
   readonly inbound: Message;
   /** 0: the server's. */
   readonly writeDeadlineMs: number;
   /** A write that takes too long is given more time. */
   readonly waitsForWrites: boolean;
+}
+
+export interface LinkTerms extends LinkSettings {
+  readonly options: LeafRemoteOptions;
+  readonly interest: AccountInterest;
+  readonly login: Login | null;
   readonly events: LinkEvents;
 }
 

@@ -4,7 +4,7 @@
  *                   ┌──────────────────── lost, or refused by the hub ─────────────────────┐
  *                   ▼                                                                      │
  *     start ──►  waiting  ──time──►  dialling ──socket stands──► linking ──INFO, CONNECT, INFO──► open
- *                   ▲                    │                     (LeafConnection)
+ *                   ▲                    │                     (SolicitedLink)
  *                   └────── failed ──────┘
  *
  *     close: from any state to closed, for good
@@ -17,24 +17,18 @@
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
 import type { Timer } from '../server/io/io.ts';
 import type { LeafRemoteOptions } from '../server/config/options.ts';
-import type { Message } from '../server/protocol/message.ts';
 import type { AccountInterest } from './account-interest.ts';
 import { Dial, hostPort } from './dial.ts';
-import { LeafConnection } from './leaf-connection.ts';
-import type { LeafSite } from './leaf-site.ts';
-import type { LinkEvents } from './link-terms.ts';
+import type { LinkEvents, LinkSettings } from './link-terms.ts';
 import { reconnectDelayMs } from './reconnect-delay.ts';
 import { RemoteUrls } from './remote-urls.ts';
+import { SolicitedLink } from './solicited-link.ts';
 
 /** What all remotes of a server share. */
-export interface RemoteContext {
+export interface RemoteContext extends LinkSettings {
   readonly host: ConnectionHost;
-  readonly site: LeafSite;
-  readonly inbound: Message;
   readonly reconnectIntervalMs: number;
   readonly dialTimeoutMs: number;
-  readonly writeDeadlineMs: number;
-  readonly waitsForWrites: boolean;
 }
 
 export type RemoteState = 'waiting' | 'dialling' | 'linking' | 'open' | 'closed';
@@ -47,7 +41,7 @@ export class Remote implements LinkEvents {
   attempts = 0;
   /** Times that the link opened. */
   opens = 0;
-  connection: LeafConnection | null = null;
+  connection: SolicitedLink | null = null;
 
   private readonly context: RemoteContext;
   private readonly urls: RemoteUrls;
@@ -112,7 +106,7 @@ export class Remote implements LinkEvents {
         const { interest, urls } = this;
         const login = urls.loginFor(url);
         const terms = { ...context, options, interest, login, events: this };
-        const connection = new LeafConnection(host, socket, context.site.nextConnectionId(), terms);
+        const connection = new SolicitedLink(host, socket, context.site.nextConnectionId(), terms);
         this.connection = connection;
         connection.connected();
         return connection;

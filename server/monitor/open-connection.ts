@@ -22,8 +22,8 @@ export function factsOf(
   return {
     ...baseFacts(connection, clock),
     kind: 'Leafnode',
-    subscriptions: connection.peerInterest.size,
-    account: connection.account.name,
+    subscriptions: connection.peerInterestSize,
+    account: connection.accountName,
   };
 }
 
@@ -32,7 +32,7 @@ export function userOf(connection: ListedConnection): string {
 }
 
 export function subscriptionsOf(connection: ListedConnection): Iterable<Subscription> {
-  return connection instanceof ClientConnection ? connection.subscriptions.all() : connection.peerInterest.all();
+  return connection instanceof ClientConnection ? connection.subscriptions.all() : connection.peerSubscriptions();
 }
 
 /** Puts a connection that begins to close among the closed ones, while it still has its subscriptions. */

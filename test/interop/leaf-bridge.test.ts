@@ -24,7 +24,7 @@ async function startChain(): Promise<Chain> {
 
 /** How often the subject is known to the middle over either link. */
 function known(middle: LeafPetiole, subject: string): number {
-  const all = middle.leafNodes.links().flatMap(({ peerInterest }) => [...peerInterest.all()]);
+  const all = middle.leafNodes.links().flatMap((link) => [...link.peerSubscriptions()]);
   return all.filter((each) => each.subject === subject).length;
 }
 

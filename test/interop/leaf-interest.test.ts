@@ -41,15 +41,15 @@ describeWithHub('interest over a leaf link', () => {
     asking.send('SUB inbox 1\r\nPUB up.1 inbox 0\r\n\r\n');
     await asking.expect('HMSG inbox 1 36 36\r\nNATS/1.0 503\r\nNats-Subject: up.1\r\n\r\n\r\n');
     const serving = await hub.client();
-    const before = link.peerInterest.size;
+    const before = link.peerInterestSize;
     serving.send('SUB up.* 1\r\n');
-    await until(() => link.peerInterest.size === before + 1, 'the interest of the hub');
+    await until(() => link.peerInterestSize === before + 1, 'the interest of the hub');
     asking.send('PUB up.1 inbox 0\r\n\r\n');
     await serving.expect('MSG up.1 1 inbox 0\r\n\r\n');
     serving.send('PUB inbox 2\r\nok\r\n');
     await asking.expect('MSG inbox 1 2\r\nok\r\n');
     serving.send('UNSUB 1\r\n');
-    await until(() => link.peerInterest.size === before, 'the interest of the hub to end');
+    await until(() => link.peerInterestSize === before, 'the interest of the hub to end');
     asking.send('PUB up.1 inbox 0\r\n\r\n');
     await asking.expect('HMSG inbox 1 36 36\r\nNATS/1.0 503\r\nNats-Subject: up.1\r\n\r\n\r\n');
   });

@@ -17,7 +17,7 @@ async function subscribeAtHub(edge: LeafPetiole, client: WireClient, lines: stri
   client.send(`SUB ready.${edge.name} ready\r\n${lines}`);
   await client.quiet();
   await until(
-    () => [...link.peerInterest.all()].some(({ subject }) => subject === `ready.${edge.name}`),
+    () => [...link.peerSubscriptions()].some(({ subject }) => subject === `ready.${edge.name}`),
     'the interest of the hub',
   );
   // Interest is told in order, so what followed has a message behind it.
@@ -126,7 +126,7 @@ describeWithHub('messages over a leaf link', () => {
     const client = await asking.client({ headers: true, no_responders: true });
     service.send('SUB service q 1\r\n');
     const link = await asking.link();
-    await until(() => [...link.peerInterest.all()].some(({ subject }) => subject === 'service'), 'the service');
+    await until(() => [...link.peerSubscriptions()].some(({ subject }) => subject === 'service'), 'the service');
     for (let i = 0; i < 20; i++) {
       client.send(`SUB inbox.${i} ${i}\r\nUNSUB ${i} 1\r\nPUB service inbox.${i} 1\r\n?\r\n`);
       await service.expect(`MSG service 1 inbox.${i} 1\r\n?\r\n`);

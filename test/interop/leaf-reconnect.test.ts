@@ -51,7 +51,7 @@ describeWithHub('a leaf link that is cut', () => {
       await reopened(edge, round);
       await hub.awaitInterest(edge.name, ['inbox', 'x.*']);
       const link = await edge.link();
-      await until(() => [...link.peerInterest.all()].some(({ subject }) => subject === 'service'), 'the service');
+      await until(() => [...link.peerSubscriptions()].some(({ subject }) => subject === 'service'), 'the service');
       client.send('PUB service inbox 1\r\n?\r\n');
       await service.expect('MSG service 1 inbox 1\r\n?\r\n');
       service.send('PUB inbox 1\r\n!\r\n');
@@ -88,7 +88,7 @@ describeWithHub('a leaf link that is cut', () => {
     const up = await hub.client();
     const link = await edge.link();
     up.send('SUB up 1\r\n');
-    await until(() => [...link.peerInterest.all()].some(({ subject }) => subject === 'up'), 'the interest of the hub');
+    await until(() => [...link.peerSubscriptions()].some(({ subject }) => subject === 'up'), 'the interest of the hub');
     const down = await edge.client();
     proxy.pause('down');
     const began = performance.now();

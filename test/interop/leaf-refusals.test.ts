@@ -14,15 +14,15 @@ describeWithHub('a leaf link that the hub refuses or restricts', () => {
       urls: [`nats://edge:wr0ng-secret@127.0.0.1:${proxy.address.port}`],
       remote: { followsDiscoveredServers: false },
     });
-    await until(() => proxy.accepted >= 5, 'five attempts');
+    await until(() => proxy.accepted >= 6, 'six attempts');
     expect(edge.logged("lid:1000 - Leafnode Error 'Authorization Violation'")).toBe(true);
     expect(edge.logged('Leafnode connection closed: Client Closed - Remote: ')).toBe(true);
     expect(edge.leafNodes.links()).toEqual([]);
     expect(edge.log.join('\n')).not.toContain('wr0ng-secret');
     const gaps = proxy.acceptedMs.slice(1).map((ms, i) => ms - (proxy.acceptedMs[i] as number));
-    // 50 ms, doubled each time, and up to twice that by chance.
-    expect(gaps[0]).toBeGreaterThan(45);
-    expect(gaps[3]).toBeGreaterThan(395);
+    // At least half of 50 ms at first, of 200 ms then.
+    expect(gaps[0]).toBeGreaterThan(20);
+    expect(gaps[4]).toBeGreaterThan(95);
   });
 
   it('opens with the right password, and with a user name alone as a token', async () => {
@@ -115,8 +115,8 @@ describeWithHub('a leaf link that the hub refuses or restricts', () => {
     down.send('SUB down.* 1\r\nSUB > 2\r\nSUB other 3\r\nSUB down.no 4\r\nSUB both 5\r\n');
     await hub.awaitInterest(edge.name, ['>', 'both', 'down.*']);
     up.send('SUB up.* 1\r\nSUB both 2\r\nSUB secret 3\r\nSUB last 4\r\nSUB up.> 5\r\n');
-    await until(() => [...link.peerInterest.all()].some(({ subject }) => subject === 'up.>'), 'the interest');
-    expect([...link.peerInterest.all()].map(({ subject }) => subject)).not.toContain('secret');
+    await until(() => [...link.peerSubscriptions()].some(({ subject }) => subject === 'up.>'), 'the interest');
+    expect([...link.peerSubscriptions()].map(({ subject }) => subject)).not.toContain('secret');
     up.send('PUB down.no 1\r\nx\r\nPUB other 1\r\nx\r\nPUB down.yes 1\r\ny\r\n');
     await until(() => down.unread.toString().split('MSG down.yes').length === 3, 'what is allowed');
     expect(down.unread.toString()).not.toMatch(/MSG (?:down\.no|other)/);

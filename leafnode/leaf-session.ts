@@ -1,0 +1,155 @@
+/**
+ * What a link does once it is known which account it joins, whichever side dialled: interest and messages, both ways.
+ *
+ *     joined ──begin──► tells all its interest ──told──► messages go out ──end──► over
+ *       └ interest and messages of the peer are taken from here on
+ *
+ * Messages go out when all interest has been told, so that no request overtakes the interest in its reply. A message
+ * crosses once, however many subscriptions of the peer match: `collect` collects, `send` sends (LinkOutbox). Nothing
+ * goes back where it came from, nor from one link to another into the same cluster.
+ *
+ * What a peer may not do is dropped without a word when this side is the spoke: a hub was not told our permissions and
+ * means no harm. A leaf was told, and is refused.
+ */
+
+import type { Account } from '../server/account/account.ts';
+import type { ConnectionLimits } from '../server/connection/connection-host.ts';
+import type { Timers } from '../server/io/io.ts';
+import type { LinkSink } from '../server/ports.ts';
+import type { Message } from '../server/protocol/message.ts';
+import { isLiteral, isSubscribableSubject } from '../server/subject/subject.ts';
+import type { Subscription } from '../server/subject/subscription.ts';
+import { type AccountInterest, isLoopSubject } from './account-interest.ts';
+import { showDeliverSubject } from './deliver-subject.ts';
+import { type AnnouncingLink, InterestAnnouncer } from './interest-announcer.ts';
+import type { LeafPermissions } from './leaf-permissions.ts';
+import { LinkOutbox, type OutboxLink } from './link-outbox.ts';
+import { PeerInterest } from './peer-interest.ts';
+
+/** The connection that a session is about. */
+export interface SessionLink extends LinkSink, AnnouncingLink, OutboxLink {
+  readonly limits: ConnectionLimits;
+}
+
+/** What became of interest that a peer told. `known`: taken. `unwanted`: dropped without a word. */
+export type Taking = 'known' | 'unwanted' | 'loop' | 'forbidden' | 'too many' | 'invalid';
+
+export class LeafSession {
+  readonly interest: AccountInterest;
+  /** What the peer wants to hear. */
+  readonly peerInterest: PeerInterest;
+  readonly outbox: LinkOutbox;
+  private readonly link: SessionLink;
+  private announcer: InterestAnnouncer | null = null;
+  /** All interest has been told: messages may go out. */
+  private isTold = false;
+
+  constructor(link: SessionLink, interest: AccountInterest, permissions: LeafPermissions) {
+    this.link = link;
+    this.interest = interest;
+    this.peerInterest = new PeerInterest(link, interest.account);
+    this.outbox = new LinkOutbox(link, permissions);
+  }
+
+  get account(): Account {
+    return this.interest.account;
+  }
+
+  get permissions(): LeafPermissions {
+    return this.outbox.permissions;
+  }
+
+  set permissions(permissions: LeafPermissions) {
+    this.outbox.permissions = permissions;
+  }
+
+  /** Entries of interest that the peer has been told of. */
+  get toldInterest(): number {
+    return this.announcer?.told ?? 0;
+  }
+
+  /** Begins to tell what this side wants to hear. */
+  begin(timers: Timers): void {
+    this.announcer = new InterestAnnouncer(this.link, this.interest, timers);
+  }
+
+  /** The queue has emptied a little. */
+  proceed(): void {
+    this.announcer?.proceed();
+  }
+
+  end(): void {
+    this.announcer?.stop();
+    this.peerInterest.clear();
+  }
+
+  /** All interest has been told. */
+  told(): void {
+    this.isTold = true;
+  }
+
+  // ── what the peer says ───────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Routes a message of the peer; false when it should not have sent it. */
+  take(message: Message): boolean {
+    const { account } = this;
+    const { subject, subjectStart, subjectEnd } = message;
+    if (!this.permissions.mayReceive(subject, subjectStart, subjectEnd)) return false;
+    if (account.mappings !== null) {
+      account.applyMappings(message);
+      // The peer knows nothing of the groups that subscribe to what the subject is mapped to.
+      if (message.subject !== subject && message.queueGroups?.length === 0) message.queueGroups = null;
+    }
+    showDeliverSubject(message);
+    account.route(message);
+    return true;
+  }
+
+  subscribe(subject: string, queueGroup: string, weight: number): Taking {
+    const { peerInterest, link } = this;
+    if (subject === this.interest.loopSubject) return 'loop';
+    if (!isFreeInterest(subject) && isLiteral(subject) && !this.permissions.maySendText(subject)) {
+      return link.isSpoke ? 'unwanted' : 'forbidden';
+    }
+    const { maxSubscriptions } = link.limits;
+    if (maxSubscriptions > 0 && peerInterest.size >= maxSubscriptions) return 'too many';
+    if (!isSubscribableSubject(subject)) return 'invalid';
+    peerInterest.set(subject, queueGroup, weight);
+    return 'known';
+  }
+
+  unsubscribe(subject: string, queueGroup: string): void {
+    this.peerInterest.remove(subject, queueGroup);
+  }
+
+  // ── what goes to the peer ────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Adds the message to what is sent; false if it does not go. */
+  collect(subscription: Subscription, message: Message): boolean {
+    if (!this.isTold) return false;
+    const { outbox, link } = this;
+    if (!outbox.holds(message)) {
+      if (this.cameFrom(message) || !outbox.begin(message)) return false;
+      message.links.push(link);
+    }
+    if (subscription.queueGroup !== '') outbox.addQueueGroup(subscription.queueGroup);
+    return true;
+  }
+
+  send(message: Message): void {
+    this.outbox.send(message);
+  }
+
+  private cameFrom(message: Message): boolean {
+    const { link } = this;
+    const { source } = message;
+    if (source === null || source.sinkKind !== 'leaf') return false;
+    if (source === link) return true;
+    return link.remoteCluster !== '' && (source as SessionLink).remoteCluster === link.remoteCluster;
+  }
+}
+
+/** Interest that permissions say nothing about: detection of loops, and replies routed between clusters. */
+function isFreeInterest(subject: string): boolean {
+  return isLoopSubject(subject) || subject.startsWith('_GR_.') || subject.startsWith('$GR.');
+}

@@ -159,6 +159,8 @@ function completeJetStream(draft: JetStreamDraft): JetStreamOptions {
   };
 }
 
+const LEAF_TLS_TIMEOUT_MS = 2_000;
+
 function completeLeafnodes(draft: LeafnodeDraft): LeafnodeOptions {
   const dialTimeoutMs = draft.dialTimeoutMs > 0 ? draft.dialTimeoutMs : 1_000;
   const remotes = draft.remotes.map((remote) => ({
@@ -166,6 +168,7 @@ function completeLeafnodes(draft: LeafnodeDraft): LeafnodeOptions {
     account: remote.account || '$G',
     dialTimeoutMs: remote.dialTimeoutMs > 0 ? remote.dialTimeoutMs : dialTimeoutMs,
     firstInfoTimeoutMs: remote.firstInfoTimeoutMs > 0 ? remote.firstInfoTimeoutMs : 1_000,
+    tls: remote.tls && { ...remote.tls, timeoutMs: remote.tls.timeoutMs || LEAF_TLS_TIMEOUT_MS },
   }));
   return { ...draft, remotes, dialTimeoutMs, reconnectIntervalMs: draft.reconnectIntervalMs || 1_000 };
 }

@@ -8,7 +8,7 @@
 
 import type { AccountOptions } from './account-options.ts';
 import type { CompressionOptions } from './compression.ts';
-import type { TransportOptions } from './transport-options.ts';
+import type { TlsOptions, TransportOptions } from './transport-options.ts';
 
 export type WriteTimeoutPolicy = 'default' | 'close' | 'retry';
 
@@ -194,6 +194,12 @@ export interface LeafRemoteOptions {
   /** Also dials the addresses that the hub tells. */
   readonly followsDiscoveredServers: boolean;
   readonly compression: CompressionOptions;
+  /** null: as the server dialled asks for. */
+  readonly tls: TlsOptions | null;
+  /** Path of the file with a JWT and a seed; '' for none. */
+  readonly credentialsFile: string;
+  /** Of the user's key; '' for none. */
+  readonly nkeySeed: string;
 }
 
 export interface LeafUrl {

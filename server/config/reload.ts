@@ -13,7 +13,7 @@ import { formatDuration } from './duration.ts';
 import type { KeyFacts } from './key.ts';
 import type { LeafRemoteOptions, ServerOptions } from './options.ts';
 import { TABLES } from './schema.ts';
-import { remoteName } from './schema-leaf-remotes.ts';
+import { remoteKey, remoteName } from './schema-leaf-remotes.ts';
 
 /** One option that differs. */
 export interface Change {
@@ -126,14 +126,13 @@ function storeLimitRefusal(
 
 /** Remotes can be added, removed and disabled; in one that stays, some options cannot change. */
 function remotesRefusal(before: readonly LeafRemoteOptions[], after: readonly LeafRemoteOptions[]): string | null {
-  const name = (remote: LeafRemoteOptions): string => remoteName(remote, ({ text }) => text);
   for (const remote of after) {
-    const old = before.find((other) => name(other) === name(remote));
+    const old = before.find((other) => remoteKey(other) === remoteKey(remote));
     if (old === undefined) continue;
     for (const [field, value] of REMOTE_FIELDS) {
       const [oldText, newText] = [value(old), value(remote)];
       if (oldText === newText) continue;
-      const which = remoteName(remote, ({ redactedText }) => redactedText);
+      const which = remoteName(remote);
       return `config reload not supported for LeafNode: remote ${which}: field ${goQuote(field)}: old=${oldText}, new=${newText}`;
     }
   }

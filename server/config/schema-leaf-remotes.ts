@@ -1,10 +1,12 @@
 /**
- * The entries of `remotes` in `leafnodes`: servers this one links to. TLS, WebSocket and keys are still missing.
+ * The entries of `remotes` in `leafnodes`: servers this one links to. WebSocket and proxies are still missing.
  */
 
 import { AUTOMATIC_COMPRESSION, readCompression } from './compression.ts';
 import type { LeafRemoteDraft } from './draft.ts';
+import { expandPath } from './expanded-path.ts';
 import { goQuote } from '../protocol/go-quote.ts';
+import { decodeSeed } from '../protocol/nkey.ts';
 import { goValue } from './go-text.ts';
 import { absent, absentRows, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
@@ -12,10 +14,12 @@ import { parseLeafUrl } from './leaf-url.ts';
 import type { LeafRemoteOptions, LeafUrl } from './options.ts';
 import type { Reading } from './reading.ts';
 import { readSubjects } from './schema-permissions.ts';
+import { readTlsBlock } from './schema-tls.ts';
 import { goType, isMap } from './tree.ts';
 import type { ConfigNode, Place } from './tree.ts';
 
 const remote = new Keys<LeafRemoteDraft>(null);
+const ONE_KEY = 'Remote leafnode can not have both creds and nkey defined';
 const LEAF = { live: 'LeafNode' };
 const FIXED_LEAF = { restart: 'LeafNode' };
 
@@ -84,9 +88,33 @@ export const LEAF_REMOTE_KEYS: readonly Key<LeafRemoteDraft>[] = [
       draft.compression = readCompression(node, reading, name);
     },
   ),
-  absent('credentials', 'string', { ...FIXED_LEAF, aliases: ['creds'], accepts: [''], doc: 'File to log in with.' }),
-  absent('nkey', 'string', { ...FIXED_LEAF, aliases: ['seed'], doc: 'Seed of the key to log in with.' }),
-  absent('tls', 'map', { ...LEAF, doc: 'Encrypts the link.' }),
+  remote.custom(
+    'credentials',
+    'path',
+    { ...LEAF, aliases: ['creds'], doc: 'File with the JWT and the seed to log in with.' },
+    (draft, node, reading) => {
+      const path = expandPath(reading.string(node) ?? '', reading.sources.environment);
+      if (path !== '' && draft.nkeySeed !== '') reading.error(node.place, ONE_KEY);
+      else draft.credentialsFile = path;
+    },
+  ),
+  remote.custom(
+    'nkey',
+    'string',
+    { ...LEAF, aliases: ['seed'], doc: 'Seed of the key to log in with.' },
+    (draft, node, reading) => {
+      const seed = reading.string(node);
+      if (seed === null) return;
+      // The text may be a seed but for a letter, so it is not shown.
+      if (decodeSeed(seed)?.isUser !== true) {
+        reading.error(node.place, 'Remote leafnode nkey is not a valid seed: "[REDACTED]"');
+      } else if (draft.credentialsFile !== '') reading.error(node.place, ONE_KEY);
+      else draft.nkeySeed = seed;
+    },
+  ),
+  remote.custom('tls', 'map', { ...LEAF, doc: 'How the link is encrypted.' }, (draft, node, reading) => {
+    draft.tls = readTlsBlock(node, reading);
+  }),
   ...absentRows(FIXED_LEAF, {
     'ws_compression|ws_compress|websocket_compress|websocket_compression': ['boolean', 'Compresses frames.', false],
     'ws_no_masking|websocket_no_masking': ['boolean', 'Sends WebSocket frames unmasked.', false],
@@ -123,12 +151,12 @@ export function readRemotes(node: ConfigNode, reading: Reading): LeafRemoteOptio
     }
     const read = emptyRemote();
     readEntries(LEAF_REMOTE_KEYS, entry.value, read, reading);
-    const name = remoteName(read, ({ text }) => text);
-    if (remotes.has(name)) {
+    const key = remoteKey(read);
+    if (remotes.has(key)) {
       const { place } = [...entry.value.values()].at(-1) ?? entry;
-      reading.error(place, `duplicate remote ${remoteName(read, ({ redactedText }) => redactedText)}`);
+      reading.error(place, `duplicate remote ${remoteName(read)}`);
     }
-    remotes.set(name, read);
+    remotes.set(key, read);
   }
   return [...remotes.values()];
 }
@@ -146,15 +174,34 @@ function emptyRemote(): LeafRemoteDraft {
     isDisabled: false,
     followsDiscoveredServers: true,
     compression: AUTOMATIC_COMPRESSION,
+    tls: null,
+    credentialsFile: '',
+    nkeySeed: '',
   };
 }
 
-/** What tells one remote from another, and names it in messages: its URLs, as `show` puts them, and its account. */
-export function remoteName(
-  { urls, account }: Pick<LeafRemoteOptions, 'urls' | 'account'>,
-  show: (url: LeafUrl) => string,
-): string {
-  return `urls=[${urls.map((url) => goQuote(show(url))).join(' ')}], account=${goQuote(account || '$G')}`;
+type NamingOptions = Pick<LeafRemoteOptions, 'urls' | 'account' | 'credentialsFile' | 'nkeySeed'>;
+
+/** What tells one remote from another: its URLs, its account and what it logs in with. It is secret. */
+export function remoteKey(remote: NamingOptions): string {
+  return nameOf(remote, ({ text }) => text, remote.nkeySeed);
+}
+
+/** The same for messages. */
+export function remoteName(remote: NamingOptions): string {
+  return nameOf(remote, ({ redactedText }) => redactedText, '[REDACTED]');
+}
+
+function nameOf(remote: NamingOptions, show: (url: LeafUrl) => string, seed: string): string {
+  const { urls, account, credentialsFile, nkeySeed } = remote;
+  const shown = urls.map((url) => goQuote(show(url))).join(' ');
+  const key =
+    credentialsFile === ''
+      ? nkeySeed === ''
+        ? ''
+        : `, nkey=${goQuote(seed)}`
+      : `, credentials=${goQuote(credentialsFile)}`;
+  return `urls=[${shown}], account=${goQuote(account || '$G')}${key}`;
 }
 
 /** The URLs; none if there is a mistake in one. */
@@ -175,7 +222,7 @@ function readUrls({ value, place }: ConfigNode, reading: Reading): LeafUrl[] {
   return found.length === urls.size ? found : [];
 }
 
-const ABSENT_SCHEMES: ReadonlySet<string> = new Set(['tls', 'ws', 'wss']);
+const ABSENT_SCHEMES: ReadonlySet<string> = new Set(['ws', 'wss']);
 
 function readUrl(text: string, place: Place, reading: Reading): LeafUrl | null {
   const parsed = parseLeafUrl(text);

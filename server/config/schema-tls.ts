@@ -12,6 +12,7 @@ import type { Key } from './key.ts';
 import type { Reading } from './reading.ts';
 import { safeNumber } from './reading.ts';
 import { EMPTY_BLOCK, finishBlock, type TlsBlock } from './tls-block.ts';
+import type { TlsDraft } from './transport-options.ts';
 import { findCipher, findCurve, withTls13 } from './tls-names.ts';
 import { ConfigError, goType, isMap } from './tree.ts';
 import type { ConfigNode, Place } from './tree.ts';
@@ -46,8 +47,10 @@ export const TLS_BLOCK_KEYS: readonly Key<TlsBlock>[] = [
   part.custom(
     'insecure',
     'boolean',
-    { live: 'TLSConfig', default: 'false', doc: 'Of no account where nobody is dialled.' },
-    (_draft, node, _reading, name) => void booleanOf(node, name),
+    { live: 'TLSConfig', default: 'false', doc: 'Takes any certificate of whom is dialled.' },
+    (draft, node, _reading, name) => {
+      draft.isInsecure = booleanOf(node, name);
+    },
   ),
   part.custom(
     'verify',
@@ -224,16 +227,22 @@ function fault(message: string, node: ConfigNode): never {
 }
 
 function readTls(draft: Draft, node: ConfigNode, reading: Reading): void {
+  draft.tls = readTlsBlock(node, reading) ?? draft.tls;
+}
+
+/** A `tls` block, whatever it is for; null where there is a mistake, which is reported. */
+export function readTlsBlock(node: ConfigNode, reading: Reading): TlsDraft | null {
   const map = reading.map(node);
-  if (map === null) return;
+  if (map === null) return null;
   try {
     const read: TlsBlock = { ...EMPTY_BLOCK, insecureCiphers: [] };
     const unknown = (name: string): string => `error parsing tls config, unknown field ${goQuote(name)}`;
     readEntries(TLS_BLOCK_KEYS, map, read, reading, unknown);
-    draft.tls = finishBlock(read, reading.sources);
+    return finishBlock(read, reading.sources);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     reading.error(error instanceof TlsFault ? error.place : node.place, error.message);
+    return null;
   }
 }
 

@@ -29,6 +29,8 @@ export interface TlsOptions {
   /** In PEM; null: those the host trusts. */
   readonly authorities: string | null;
   readonly verifiesClients: boolean;
+  /** Takes any certificate of whom is dialled. */
+  readonly isInsecure?: boolean;
   /** Users come from certificates. */
   readonly mapsUsers: boolean;
   readonly minVersion: 'TLSv1.2' | 'TLSv1.3';

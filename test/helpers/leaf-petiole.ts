@@ -120,6 +120,9 @@ export function remoteOptions(urls: readonly string[], remote: Partial<LeafRemot
     isDisabled: false,
     followsDiscoveredServers: true,
     compression: { mode: 'off', rttThresholdsMs: [] },
+    tls: null,
+    credentialsFile: '',
+    nkeySeed: '',
     ...remote,
   };
 }

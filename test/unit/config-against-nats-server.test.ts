@@ -12,6 +12,7 @@ import { absenceIsFailure, isAbsent, natsServer } from '../helpers/targets.ts';
 import { temporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const target = natsServer();
+const USER_SEED = 'SUAKJDS7OKYX53UGWKNDJWWEGSEB6SG7PQWLU6RWATCNXRNFREMVM5JBWY';
 
 /** One file each, tested with `-t`. Of mistakes in one map there is only one: nats-server tells them in any order. */
 const FILES: readonly (string | Uint8Array)[] = [
@@ -39,6 +40,19 @@ const FILES: readonly (string | Uint8Array)[] = [
   'jetstream { max_mem: "1g" }',
   'leafnodes { remotes: [ {urls: ["nats://x", "nats://x"]} ] }',
   'leafnodes { remotes: [ {urls: ["nats://a:b@x"]}, {urls: ["nats://a:b@x"]} ] }',
+  'leafnodes { remotes: [ {url: "tls://x", compression: {mode: auto, rtts: ["5ms", "10ms"]}} ] }',
+  'leafnodes { remotes: [ {url: "nats://x", compression: {x: 1}} ] }',
+  'leafnodes { remotes: [ {url: "nats://x", compression: {mode: 5}} ] }',
+  'leafnodes { remotes: [ {url: "nats://x", compression: {rtts: ["x"]}} ] }',
+  'leafnodes { remotes: [ {url: "nats://x", compression: 5} ] }',
+  'leafnodes { remotes: [ {url: "nats://x", creds: "/a.creds"}, {url: "nats://x", creds: "/b.creds"} ] }',
+  'leafnodes { remotes: [ {url: "nats://x", creds: "/a.creds"}, {url: "nats://x", creds: "/a.creds"} ] }',
+  `leafnodes { remotes: [ {url: "nats://x", seed: ${USER_SEED}} ] }`,
+  `leafnodes { remotes: [ {url: "nats://x", seed: ${USER_SEED}}, {url: "nats://x", nkey: ${USER_SEED}} ] }`,
+  'leafnodes { remotes: [ {url: "nats://x", tls: 5} ] }',
+  'leafnodes { remotes: [ {url: "nats://x", tls: {insecure: true, min_version: "1.3", handshake_first: true}} ] }',
+  'leafnodes { remotes: [ {url: "nats://x", tls: {verify_cert_and_check_known_urls: true}} ] }',
+  'leafnodes { remotes: [ {url: "nats://x", tls: {ca_file: "/nowhere.pem"}} ] }',
   'accounts: [A, B]',
   'accounts: [A, A]',
   'accounts: [A, $G]',

@@ -5,7 +5,8 @@ import { describe, expect, test } from 'vitest';
 import { defaultOptions } from '../../server/config/draft.ts';
 import { durationNs } from '../../server/config/duration.ts';
 import type { ServerOptions } from '../../server/config/options.ts';
-import { complaints, optionsOf } from './config-files.ts';
+import { interpretCommandLine } from '../../server/config/load.ts';
+import { complaints, optionsOf, sourcesOf } from './config-files.ts';
 
 /** What a config changes about the defaults, the file's own facts left out. */
 function changed(config: string): Partial<ServerOptions> {
@@ -313,6 +314,9 @@ describe('leafnodes', () => {
         isDisabled: false,
         followsDiscoveredServers: true,
         compression: { mode: 'off', rttThresholdsMs: [] },
+        tls: null,
+        credentialsFile: '',
+        nkeySeed: '',
       },
       {
         urls: [
@@ -344,9 +348,54 @@ describe('leafnodes', () => {
         isDisabled: true,
         followsDiscoveredServers: false,
         compression: { mode: 'off', rttThresholdsMs: [] },
+        tls: null,
+        credentialsFile: '',
+        nkeySeed: '',
       },
     ]);
     expect(logWarnings).toEqual([]);
+  });
+
+  test('a remote that logs in with a file or a key, encrypted', () => {
+    const seed = 'SUAKJDS7OKYX53UGWKNDJWWEGSEB6SG7PQWLU6RWATCNXRNFREMVM5JBWY';
+    const { leafnodes } = optionsOf(`leafnodes { remotes: [
+      { url: "tls://hub", creds: "/etc/edge.creds", tls { insecure: true, handshake_first: true, timeout: 5 } }
+      { url: "tls://hub", nkey: ${seed}, tls { min_version: "1.3" } }
+    ] }`);
+    const [first, second] = leafnodes.remotes;
+    expect(first).toMatchObject({ credentialsFile: '/etc/edge.creds', nkeySeed: '' });
+    expect(first?.tls).toMatchObject({ isInsecure: true, isHandshakeFirst: true, timeoutMs: 5_000 });
+    expect(second).toMatchObject({ credentialsFile: '', nkeySeed: seed });
+    expect(second?.tls).toMatchObject({ minVersion: 'TLSv1.3', isHandshakeFirst: false, timeoutMs: 2_000 });
+  });
+
+  test.each([
+    ['creds: "$X/${Y}/a.creds"', { X: '/x', Y: 'y' }, '/x/y/a.creds'],
+    ['creds: "~/a.creds"', { HOME: '/home/edge' }, '/home/edge/a.creds'],
+    ['creds: "${NOWHERE}a.creds"', {}, 'a.creds'],
+  ])('a remote finds its file where %s says', (config, environment, path) => {
+    const files = { 'a.conf': `leafnodes { remotes: [ {url: "nats://x", ${config}} ] }` };
+    const outcome = interpretCommandLine(['-c', 'a.conf'], sourcesOf(files, environment));
+    expect(outcome).toMatchObject({ options: { leafnodes: { remotes: [{ credentialsFile: path }] } } });
+  });
+
+  test.each([
+    ['nkey: SUXXX', '1:42: Remote leafnode nkey is not a valid seed: "[REDACTED]"'],
+    // An account's.
+    [
+      'nkey: SAAB7GSMBNE77Y2GMXDLKXAQRQ6H7LMQHVPPJNX2B72H4D3ZD4T7Y33J3M',
+      '1:42: Remote leafnode nkey is not a valid seed: "[REDACTED]"',
+    ],
+    [
+      'creds: a, nkey: SUAKJDS7OKYX53UGWKNDJWWEGSEB6SG7PQWLU6RWATCNXRNFREMVM5JBWY',
+      '1:52: Remote leafnode can not have both creds and nkey defined',
+    ],
+    [
+      'nkey: SUAKJDS7OKYX53UGWKNDJWWEGSEB6SG7PQWLU6RWATCNXRNFREMVM5JBWY, creds: a',
+      '1:108: Remote leafnode can not have both creds and nkey defined',
+    ],
+  ])('a remote is refused with %s', (config, complaint) => {
+    expect(complaints(`leafnodes { remotes: [ {url: "nats://x" , ${config} } ] }`)).toEqual([complaint]);
   });
 
   test.each([

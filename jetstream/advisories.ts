@@ -38,7 +38,7 @@ export class Advisories {
     if (!account.hasInterest(destination)) return;
     const common = {
       type: `io.nats.jetstream.${type}`,
-      id: this.newId(),
+      id: newId(this.io.random),
       timestamp: millisecondsText(this.io.clock.wallMs()),
     };
     const body = Buffer.from(encode({ ...common, ...fields() }), 'latin1');
@@ -47,10 +47,11 @@ export class Advisories {
     message.setBody(body, 0, 0, body.length);
     account.route(message);
   }
+}
 
-  private newId(): string {
-    let id = '';
-    for (const byte of this.io.random.bytes(ID_LENGTH)) id += BASE62[byte % BASE62.length];
-    return id;
-  }
+/** An id that no other has. */
+export function newId(random: Io['random']): string {
+  let id = '';
+  for (const byte of random.bytes(ID_LENGTH)) id += BASE62[byte % BASE62.length];
+  return id;
 }

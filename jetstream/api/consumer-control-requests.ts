@@ -6,6 +6,7 @@ import { field, GoStruct } from '../../server/protocol/go-json-struct.ts';
 import { formatTime, isZeroTime, type Timestamp } from '../../server/protocol/rfc3339.ts';
 import { withRequiredLevel } from '../consumer/consumer-config-fields.ts';
 import type { Consumer } from '../consumer/consumer.ts';
+import { isGroupName } from '../consumer/priority-config-rules.ts';
 import { ApiErrors, isApiError } from '../errors.ts';
 import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api-handler.ts';
 import type { ApiRequest } from './api-request.ts';
@@ -18,7 +19,6 @@ const UNPIN = 'consumer_unpin_response';
 const STREAM = 2;
 const CONSUMER = 3;
 const NOT_PAUSED = { paused: false, pause_until: ZERO_TIME_TEXT };
-const GROUP_NAME = /^[a-zA-Z0-9/_=-]{1,16}$/;
 
 interface PauseBody {
   pauseUntil: Timestamp | null;
@@ -74,16 +74,24 @@ const pauseConsumer: ApiHandler = (context, request) => {
   if (!isPut) request.refuse(PAUSE, ApiErrors.consumerStoreFailed('consumer configuration too large'), NOT_PAUSED);
 };
 
-/** petiole has no priority groups yet, so that there is none that the request could name. */
 const unpinConsumer: ApiHandler = (context, request) => {
   const { value, error } = decode(request.body, unpinBody);
   if (error !== null) request.refuse(UNPIN, ApiErrors.invalidJson(error));
   else if (value.group === '') request.refuse(UNPIN, ApiErrors.invalidJson('consumer group not specified'));
-  else if (!GROUP_NAME.test(value.group)) request.refuse(UNPIN, ApiErrors.consumerInvalidGroupName);
-  else if (consumerOf(context, request, UNPIN, {}) !== null) {
-    request.refuse(UNPIN, ApiErrors.consumerInvalidPriorityGroup);
-  }
+  else if (!isGroupName(value.group)) request.refuse(UNPIN, ApiErrors.consumerInvalidGroupName);
+  else unpin(context, request, value.group);
 };
+
+function unpin(context: ApiContext, request: ApiRequest, group: string): void {
+  const consumer = consumerOf(context, request, UNPIN, {})?.consumer;
+  if (consumer === undefined) return;
+  if (!(consumer.config.priorityGroups ?? []).includes(group)) {
+    request.refuse(UNPIN, ApiErrors.consumerInvalidPriorityGroup);
+    return;
+  }
+  consumer.delivery.pin?.release(group, 'admin');
+  request.respond(UNPIN, {});
+}
 
 export const consumerControlHandlers: readonly ApiEntry[] = [
   ['CONSUMER.PAUSE.*.*', pauseConsumer],

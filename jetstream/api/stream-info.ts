@@ -94,5 +94,16 @@ export function consumerInfo(consumer: Consumer, form: ConfigForm): Record<strin
     paused: isPaused ? true : undefined,
     pause_remaining: isPaused ? remaining : undefined,
     ts: nowText(stream.host.io.clock),
+    priority_groups: priorityGroups(consumer),
   };
+}
+
+/** The state of the first group stands for all. */
+function priorityGroups({ config, delivery }: Consumer): object[] | undefined {
+  const [group] = config.priorityGroups ?? [];
+  if (group === undefined) return undefined;
+  const { pin } = delivery;
+  const isPinned = pin !== null && pin.id !== '';
+  const pinned_ts = isPinned ? millisecondsText(pin.sinceMs) : ZERO_TIME_TEXT;
+  return [{ group, pinned_client_id: isPinned ? pin.id : undefined, pinned_ts }];
 }

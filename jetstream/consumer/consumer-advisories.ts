@@ -11,6 +11,7 @@ import type { ConsumerConfig } from './consumer-config-fields.ts';
 import type { ConsumerEvents } from './consumer-events.ts';
 import type { ConsumerState } from './consumer-state.ts';
 import type { DeliveryWaits } from './delivery-waits.ts';
+import type { PinEvents } from './pinned-client.ts';
 
 const ADVISORY = '$JS.EVENT.ADVISORY.CONSUMER';
 const METRIC = '$JS.EVENT.METRIC.CONSUMER.ACK';
@@ -28,7 +29,7 @@ interface Subject {
   nowMs(): number;
 }
 
-export class ConsumerAdvisories implements ConsumerEvents {
+export class ConsumerAdvisories implements ConsumerEvents, PinEvents {
   private readonly consumer: Subject;
 
   constructor(consumer: Subject) {
@@ -50,6 +51,24 @@ export class ConsumerAdvisories implements ConsumerEvents {
       paused: pause.isPaused,
       pause_until: formatTime(config.pauseUntil ?? ZERO_TIME),
     }));
+  }
+
+  /** A client of the group is pinned under this id. */
+  pinned(group: string, id: string): void {
+    this.adviseOfGroup('PINNED', 'consumer_group_pinned', { group, pinned_id: id });
+  }
+
+  unpinned(group: string, reason: 'admin' | 'timeout'): void {
+    this.adviseOfGroup('UNPINNED', 'consumer_group_unpinned', { group, reason });
+  }
+
+  private adviseOfGroup(what: string, type: string, fields: object): void {
+    const { stream, name } = this.consumer;
+    const { account } = stream;
+    const { advisories } = stream.host;
+    const common = { account: account.name, stream: stream.name, consumer: name, domain: advisories.domain };
+    const subject = `${ADVISORY}.${what}.${stream.name}.${name}`;
+    advisories.advise(account, subject, `advisory.v1.${type}`, () => ({ ...common, ...fields }));
   }
 
   naked(sequence: number, consumerSequence: number, deliveries: number): void {

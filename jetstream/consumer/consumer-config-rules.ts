@@ -21,6 +21,7 @@ import { type ApiError, ApiErrors } from '../errors.ts';
 import type { ConsumerConfig, DeliverPolicy } from './consumer-config-fields.ts';
 import { unsupportedConsumerField } from './consumer-config-support.ts';
 import { filtersOf } from './subject-filter.ts';
+import { checkPriority, PRIORITY_TIMEOUT_DEFAULT_NS } from './priority-config-rules.ts';
 import { checkPush, checkSamplingAndFlow } from './push-config-rules.ts';
 
 /** What the server allows, or the account where that is less; 0 sets no limit. */
@@ -73,6 +74,7 @@ export function completeConsumerConfig(
     checkStart(draft) ??
     checkSamplingAndFlow(draft) ??
     checkEnds(draft) ??
+    checkPriority(draft) ??
     draft
   );
 }
@@ -149,6 +151,8 @@ function completeDefaults(draft: Draft, limits: ConsumerLimits, isPedantic: bool
     if (isPedantic) return ApiErrors.pedantic("max_request_batch must be set if it's JetStream limits are set");
     draft.maxRequestBatch = limits.maxRequestBatch;
   }
+  const isPinning = draft.priorityPolicy === 'pinned_client';
+  if (isPinning && draft.priorityTimeoutNs === 0) draft.priorityTimeoutNs = PRIORITY_TIMEOUT_DEFAULT_NS;
   return null;
 }
 

@@ -43,9 +43,9 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   sourcing: 'not yet',
   metadata: 'whole',
   pause_until: 'whole',
-  priority_groups: 'not yet',
-  priority_policy: 'not yet',
-  priority_timeout: 'not yet',
+  priority_groups: 'whole',
+  priority_policy: 'whole',
+  priority_timeout: 'whole',
 };
 
 /** The error for the first field that asks for more than petiole has; `null` if none does. */

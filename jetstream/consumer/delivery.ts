@@ -15,6 +15,7 @@ import type { Io } from '../../server/io/io.ts';
 import type { Sink } from '../../server/ports.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import type { ConsumerState } from './consumer-state.ts';
+import type { PinEvents, PinnedClient } from './pinned-client.ts';
 
 /**
  * `taken`: it goes to `destination`. `nobody`: nobody takes it now. `congested`: its receiver has much unsent, ask again
@@ -35,6 +36,10 @@ export interface Delivery {
   readonly destination: Buffer;
   /** The queue groups of which one member gets it; `null`: everybody who listens to `destination`. */
   readonly queueGroups: readonly string[] | null;
+  /** The client that gets everything, where there can be one. */
+  readonly pin: PinnedClient | null;
+  /** What is put on messages as the id of the pinned client; `null`: nothing. */
+  readonly pinId: string | null;
   /** Begins to serve: subscriptions, timers. */
   start(): void;
   /** The configuration changed; it is in force already. */
@@ -59,6 +64,9 @@ export interface DeliveryHost {
   readonly state: ConsumerState;
   /** Messages that could be delivered now or soon: new ones and those to be delivered again. */
   readonly available: number;
+  /** Of these, the new ones. */
+  readonly numPending: number;
+  readonly advisories: PinEvents;
   readonly isStopped: boolean;
   /** Gives all messages to the subject to `sink`, until the consumer stops. */
   subscribe(sink: Sink, subject: string): void;

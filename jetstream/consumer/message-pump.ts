@@ -12,6 +12,7 @@ import { LOADING, NONE } from '../store/store.ts';
 import { AckSubject } from './ack-subject.ts';
 import type { Consumer } from './consumer.ts';
 import { HeadersOnly } from './headers-only.ts';
+import { PinHeader } from './pin-header.ts';
 import type { RedeliveryQueue } from './redelivery-queue.ts';
 import { ReplayPace } from './replay-pace.ts';
 
@@ -28,6 +29,7 @@ export class MessagePump {
   private readonly message = new Message();
   private readonly ackSubject: AckSubject;
   private headersOnly: HeadersOnly | null = null;
+  private pinHeader: PinHeader | null = null;
   private pace: ReplayPace | null = null;
   private isScheduled = false;
   private isParked = false;
@@ -164,6 +166,8 @@ export class MessagePump {
     message.setReply(ackSubject.buffer, 0, length);
     if (headersOnly === null) message.setBody(view.buffer, view.bodyStart, view.payloadStart, view.end);
     else message.setBody(headersOnly.buffer, 0, headerBytes, headerBytes);
+    const { pinId } = delivery;
+    if (pinId !== null) (this.pinHeader ??= new PinHeader()).add(message, pinId);
     consumer.noteDelivered(sequence, deliveries);
     pace?.delivered(seconds, nanoseconds);
     stream.account.route(message);

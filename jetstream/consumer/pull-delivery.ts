@@ -14,6 +14,8 @@ import { copySubject } from './ack-subject.ts';
 import { durationText } from './consumer-config.ts';
 import { CallbackSink } from './consumer-sinks.ts';
 import type { Delivery, DeliveryHost, Take } from './delivery.ts';
+import { PinnedClient } from './pinned-client.ts';
+import { PriorityTurns } from './priority-turns.ts';
 import { type PullRequest, readPullRequest, type RequestLimits } from './pull-request.ts';
 import { WaitingPulls } from './waiting-pulls.ts';
 
@@ -25,13 +27,21 @@ export class PullDelivery implements Delivery {
   destination: Buffer = NOWHERE;
   private readonly host: DeliveryHost;
   private readonly waiting: WaitingPulls;
+  readonly pin: PinnedClient;
   private taken: PullRequest | null = null;
   private limits: RequestLimits;
   private reviewTimer: Timer | null = null;
 
   constructor(host: DeliveryHost) {
     this.host = host;
-    this.waiting = new WaitingPulls(host.stream.account, host.config.maxWaiting, () => host.used());
+    this.pin = new PinnedClient({
+      io: host.stream.host.io,
+      config: () => host.config,
+      events: host.advisories,
+      onUnpinned: () => host.wake(),
+    });
+    const turns = new PriorityTurns(host, this.pin);
+    this.waiting = new WaitingPulls(host.stream.account, host.config.maxWaiting, turns, () => host.used());
     this.limits = requestLimits(host);
   }
 
@@ -43,10 +53,16 @@ export class PullDelivery implements Delivery {
 
   update(): void {
     this.limits = requestLimits(this.host);
+    if (this.pinId === null) this.pin.clear();
+  }
+
+  get pinId(): string | null {
+    return this.host.config.priorityPolicy === 'pinned_client' ? this.pin.id : null;
   }
 
   stop(status: string | null): void {
     if (status !== null) this.waiting.endAll(status);
+    this.pin.clear();
     this.reviewTimer?.cancel();
     this.reviewTimer = null;
   }
@@ -81,12 +97,25 @@ export class PullDelivery implements Delivery {
       this.waiting.send(reply, `${request}\r\n`);
       return;
     }
+    if (!this.isOfPinned(request)) {
+      this.waiting.send(reply, '423 Nats-Pin-Id mismatch\r\n');
+      return;
+    }
     const refusal = this.refusal(request, now);
     if (refusal === null || request.noWait) this.host.used();
     if (refusal === null) {
       this.waiting.add(request);
       this.host.wake();
     } else if (refusal !== '') this.waiting.send(reply, `${refusal}\r\n`);
+  }
+
+  /** Whether the request may wait beside the pinned client, whose time begins anew with each of its own. */
+  private isOfPinned({ group, pinId }: PullRequest): boolean {
+    const { pin } = this;
+    if (pin.id === '' || pinId === '') return true;
+    if (pinId !== pin.id) return false;
+    pin.renew(group);
+    return true;
   }
 
   /** Why the request can't wait: a status, or nothing at all for one that listens for heartbeats anyway. */
@@ -145,11 +174,13 @@ export class PullDelivery implements Delivery {
 }
 
 function requestLimits({ config }: DeliveryHost): RequestLimits {
-  const { maxRequestBatch, maxRequestExpiresNs, maxRequestMaxBytes } = config;
+  const { maxRequestBatch, maxRequestExpiresNs, maxRequestMaxBytes, priorityPolicy, priorityGroups } = config;
   return {
     maxBatch: maxRequestBatch,
     maxExpiresMs: millisecondsOf(maxRequestExpiresNs),
     maxExpiresText: durationText(maxRequestExpiresNs),
     maxBytes: maxRequestMaxBytes,
+    policy: priorityPolicy,
+    groups: priorityGroups ?? [],
   };
 }

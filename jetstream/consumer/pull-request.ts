@@ -2,7 +2,7 @@
  * A request for messages: how many, for how long, and what the requester is told meanwhile. It waits in the consumer's
  * queue until it is fulfilled, expires, or nobody listens to its reply subject any more.
  *
- * Source: ADR-13, ADR-37; nats-server's nextReqFromMsg.
+ * Source: ADR-13, ADR-37, ADR-42; nats-server's nextReqFromMsg.
  */
 
 import type { Buffer } from 'node:buffer';
@@ -10,6 +10,7 @@ import { decode } from '../../server/protocol/go-json.ts';
 import { goBool, goDuration, goInt, goInt64, goString } from '../../server/protocol/go-json-schema.ts';
 import { field, GoStruct } from '../../server/protocol/go-json-struct.ts';
 import { millisecondsOf, type Nanoseconds } from '../../server/protocol/nanoseconds.ts';
+import type { PriorityPolicy } from './consumer-config-fields.ts';
 
 /**
  * How much before its time a request ends, and at most which part of its time. Timers here are a millisecond or two late,
@@ -27,6 +28,15 @@ export interface PullRequest {
   /** Bytes still wanted; 0: no limit. */
   maxBytes: number;
   delivered: number;
+  /** The priority group; empty when none was named. */
+  readonly group: string;
+  /** Not 0: it takes messages only while so many wait, or so many are unacknowledged. */
+  readonly minPending: number;
+  readonly minAckPending: number;
+  /** Lower ones are served first, where that counts; LOWEST when nothing was said at all. */
+  readonly priority: number;
+  /** Not empty: it is of the client that is, or was, pinned under this id. */
+  pinId: string;
   readonly noWait: boolean;
   /** Monotonic milliseconds; 0: never. */
   readonly expiresAtMs: number;
@@ -35,6 +45,9 @@ export interface PullRequest {
   nextHeartbeatMs: number;
 }
 
+/** The priority of a request that says nothing, not even a priority group. */
+const LOWEST = Infinity;
+
 export interface RequestLimits {
   /** Each 0: no limit. */
   readonly maxBatch: number;
@@ -42,6 +55,8 @@ export interface RequestLimits {
   /** The limit as nats-server prints it. */
   readonly maxExpiresText: string;
   readonly maxBytes: number;
+  readonly policy: PriorityPolicy;
+  readonly groups: readonly string[];
 }
 
 /** The request in a body, or the status line that refuses it. */
@@ -64,22 +79,35 @@ export function readPullRequest(
   if (limits.maxBytes > 0 && maxBytes > limits.maxBytes) {
     return `409 Exceeded MaxRequestMaxBytes of ${limits.maxBytes}`;
   }
-  // No consumer has a priority policy yet.
-  if (wanted.minPending !== 0 || wanted.minAckPending !== 0) {
-    return '400 Bad Request - Not a Overflow Priority consumer';
-  }
-  if (wanted.id !== '') return '400 Bad Request - Not a Pinned Client Priority consumer';
-  if (wanted.priority < 0 || wanted.priority > 9) return '400 Bad Request - Priority must be between 0 and 9';
+  const isPlain = wanted === ONE_MESSAGE || wanted.isNumber === true;
+  const problem = isPlain ? null : priorityProblem(wanted, limits);
+  if (problem !== null) return `400 Bad Request - ${problem}`;
   return {
     reply,
     batch,
     maxBytes: Math.max(0, maxBytes),
     delivered: 0,
+    group: wanted.group,
+    minPending: wanted.minPending,
+    minAckPending: wanted.minAckPending,
+    priority: isPlain ? LOWEST : wanted.priority,
+    pinId: wanted.id,
     noWait,
     expiresAtMs: expiresMs !== 0 ? nowMs + expiresMs - Math.min(EARLY_MS, expiresMs * EARLY_PART_MAX) : 0,
     heartbeatMs,
     nextHeartbeatMs: heartbeatMs > 0 ? nowMs + heartbeatMs : 0,
   };
+}
+
+/** What is wrong with how the request wants to be served. */
+function priorityProblem(wanted: Wanted, { policy, groups }: RequestLimits): string | null {
+  const isOverflow = wanted.minPending !== 0 || wanted.minAckPending !== 0;
+  if (isOverflow && policy !== 'overflow') return 'Not a Overflow Priority consumer';
+  if (wanted.id !== '' && policy !== 'pinned_client') return 'Not a Pinned Client Priority consumer';
+  if (wanted.priority < 0 || wanted.priority > 9) return 'Priority must be between 0 and 9';
+  if (policy === 'none') return null;
+  if (wanted.group === '') return 'Priority Group missing';
+  return groups.includes(wanted.group) ? null : 'Invalid Priority Group';
 }
 
 interface Wanted {
@@ -95,6 +123,8 @@ interface Wanted {
   /** Not '': it is of the client that the consumer is pinned to. */
   readonly id: string;
   readonly priority: number;
+  /** It was only a number. */
+  readonly isNumber?: boolean;
 }
 
 const wantedType: GoStruct<Wanted> = new GoStruct('server.JSApiConsumerGetNextRequest', [
@@ -115,7 +145,8 @@ const ONE_MESSAGE: Wanted = { ...wantedType.zero(), batch: 1 };
 /** Empty: one message; a number: so many; JSON: the whole; anything else: one message. The text of an error. */
 function parseBody(body: string): Wanted | string {
   if (body === '') return ONE_MESSAGE;
-  if (!body.startsWith('{')) return /^[-+]?\d{1,9}$/.test(body) ? { ...ONE_MESSAGE, batch: Number(body) } : ONE_MESSAGE;
+  if (!body.startsWith('{'))
+    return /^[-+]?\d{1,9}$/.test(body) ? { ...ONE_MESSAGE, batch: Number(body), isNumber: true } : ONE_MESSAGE;
   const plain = parsePlainBody(body);
   if (plain !== null) return plain;
   const { value, error } = decode(body, wantedType);
@@ -149,4 +180,9 @@ const PLAIN_FIELDS: Readonly<Record<string, keyof Wanted | undefined>> = {
   max_bytes: 'maxBytes',
   no_wait: 'noWait',
   idle_heartbeat: 'heartbeatNs',
+  group: 'group',
+  min_pending: 'minPending',
+  min_ack_pending: 'minAckPending',
+  id: 'id',
+  priority: 'priority',
 };

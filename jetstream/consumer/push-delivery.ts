@@ -37,6 +37,8 @@ export interface PushHost extends DeliveryHost {
 export class PushDelivery implements Delivery {
   readonly numWaiting = 0;
   readonly queueGroups = null;
+  readonly pin = null;
+  readonly pinId = null;
   isBound = false;
   destination: Buffer;
   private readonly host: PushHost;

@@ -1,6 +1,6 @@
 /**
  * The pull requests that wait for messages, served in turn. Requests end when they are fulfilled, expire, find nothing
- * (no wait), or lose their listener; what the requester is told then is a status line on its reply subject.
+ * (no wait), are of a client that is not the pinned one any more, or lose their listener; what the requester is told then is a status line on its reply subject.
  *
  * Bound: max_waiting requests.
  */
@@ -8,23 +8,28 @@
 import { Buffer } from 'node:buffer';
 import type { Account } from '../../server/account/account.ts';
 import { Message } from '../../server/protocol/message.ts';
+import type { PriorityTurns } from './priority-turns.ts';
 import type { PullRequest } from './pull-request.ts';
 
 const TIMEOUT = '408 Request Timeout';
+/** Of a client that was pinned once. */
+const WRONG_PIN = '423 Nats-Wrong-Pin-Id';
 /** The server goes. */
 export const SHUTDOWN = '409 Server Shutdown';
 
 export class WaitingPulls {
   private readonly account: Account;
   private readonly limit: number;
+  private readonly turns: PriorityTurns;
   private readonly onTimeout: () => void;
   private requests: PullRequest[] = [];
   private readonly status = new Message();
 
   /** `onTimeout`: a request ended because it was its time, or because there is no more. */
-  constructor(account: Account, limit: number, onTimeout: () => void) {
+  constructor(account: Account, limit: number, turns: PriorityTurns, onTimeout: () => void) {
     this.account = account;
     this.limit = limit;
+    this.turns = turns;
     this.onTimeout = onTimeout;
   }
 
@@ -37,7 +42,15 @@ export class WaitingPulls {
   }
 
   add(request: PullRequest): void {
-    this.requests.push(request);
+    if (this.turns.isSorted) this.insert(request);
+    else this.requests.push(request);
+  }
+
+  /** Puts the request behind those that are served before it, or as early. */
+  private insert(request: PullRequest): void {
+    const { requests } = this;
+    const later = requests.findIndex(({ priority }) => priority > request.priority);
+    requests.splice(later < 0 ? requests.length : later, 0, request);
   }
 
   /** Messages wanted by all requests together. */
@@ -50,10 +63,19 @@ export class WaitingPulls {
    * message. Requests that can't take it are told so and leave. `congested`: the next one's receiver has much unsent.
    */
   take(bytes: number, nowMs: number): PullRequest | 'congested' | null {
-    const { requests, account } = this;
-    while (requests.length > 0) {
+    const { requests, account, turns } = this;
+    let passed = 0;
+    while (requests.length > passed) {
       const request = requests[0] as PullRequest;
-      const status = refusal(request, bytes, nowMs);
+      const isOver = request.expiresAtMs > 0 && request.expiresAtMs <= nowMs;
+      const turn = isOver ? 'takes' : turns.turn(request);
+      if (turn === 'waits') {
+        requests.shift();
+        requests.push(request);
+        passed++;
+        continue;
+      }
+      const status = turn === 'refused' ? WRONG_PIN : refusal(request, bytes, isOver);
       const reception = status === null ? account.reception(request.reply) : 'nobody';
       if (reception === 'nobody') {
         requests.shift();
@@ -62,6 +84,7 @@ export class WaitingPulls {
         continue;
       }
       if (reception === 'congested') return 'congested';
+      turns.serving(request);
       this.serve(request, bytes);
       if (request.heartbeatMs > 0) request.nextHeartbeatMs = nowMs + request.heartbeatMs;
       return request;
@@ -80,7 +103,7 @@ export class WaitingPulls {
     request.delivered++;
     if (request.batch > 0 && requests.length === 1) return;
     requests.shift();
-    if (request.batch > 0) requests.push(request);
+    if (request.batch > 0) this.add(request);
   }
 
   /**
@@ -140,7 +163,7 @@ export class WaitingPulls {
 }
 
 /** Why the request can't take a message of `bytes`. */
-function refusal(request: PullRequest, bytes: number, nowMs: number): string | null {
-  if (request.expiresAtMs > 0 && request.expiresAtMs <= nowMs) return TIMEOUT;
+function refusal(request: PullRequest, bytes: number, isOver: boolean): string | null {
+  if (isOver) return TIMEOUT;
   return request.maxBytes > 0 && bytes > request.maxBytes ? '409 Message Size Exceeds MaxBytes' : null;
 }

@@ -6,7 +6,8 @@
  *     put a b*3 c:100                     stores under s.a, three times under s.b, 100 bytes under s.c
  *     put a Key: value                    with a header
  *     consumer C {"ack_policy":"all"}     makes or changes a consumer; explicit acknowledgements unless it says so
- *     pull C {"batch":2,"no_wait":true}   asks for messages
+ *     pull C {"batch":2,"no_wait":true}   asks for messages; <pin 1> in it is the first id of a pinned client that was heard of
+ *     listen $JS.EVENT.>                  what comes there is noted too
  *     hear 2                              waits for so many more messages and statuses
  *     quiet                               waits a while; what comes is noted
  *     ack 1                               acknowledges the first message delivered, and notes whether there is an answer
@@ -103,6 +104,7 @@ class Talker {
   private readonly lines: string[] = [];
   private readonly delivered: Msg[] = [];
   private readonly inboxes: Subscription[] = [];
+  private readonly pins: string[] = [];
   private heard = 0;
   private awaited = 0;
   private stored = 0;
@@ -140,7 +142,11 @@ class Talker {
         await this.makeConsumer(first, behind);
         break;
       case 'pull':
-        this.site.client.publish(`$JS.API.CONSUMER.MSG.NEXT.S.${first}`, behind, { reply: this.inbox() });
+        this.site.client.publish(`$JS.API.CONSUMER.MSG.NEXT.S.${first}`, this.pinned(behind), { reply: this.inbox() });
+        break;
+      case 'listen':
+        this.inboxes.push(this.site.client.subscribe(first, { callback: (_error, message) => this.hear(message) }));
+        await this.site.client.flush();
         break;
       case 'hear':
         await this.more(Number(first));
@@ -217,8 +223,21 @@ class Talker {
     const status = headers !== undefined && headers.code > 0 ? `${headers.code} ${headers.description}` : '';
     if (reply !== undefined && reply !== '') this.delivered.push(message);
     const text = message.string();
-    const body = text.length > 40 ? `${text.length} bytes` : text;
-    this.lines.push(normalized(`${subject} <- ${[status, reply ?? '', ...fields, body].filter(Boolean).join(' | ')}`));
+    const pin = headers?.get('Nats-Pin-Id') || (/"pinned_id":"(\w+)"/.exec(text)?.[1] ?? '');
+    if (pin !== '' && !this.pins.includes(pin)) this.pins.push(pin);
+    const body = text.length > 40 && !text.startsWith('{') ? `${text.length} bytes` : text;
+    this.note(`${subject} <- ${[status, reply ?? '', ...fields, body].filter(Boolean).join(' | ')}`);
+  }
+
+  /** Notes a line, in which ids of pinned clients are numbers. */
+  private note(line: string): void {
+    const numbered = this.pins.reduce((text, pin, at) => text.replaceAll(pin, `<pin ${at + 1}>`), line);
+    this.lines.push(normalized(numbered));
+  }
+
+  /** The text with the ids in place of their numbers. */
+  private pinned(text: string): string {
+    return text.replaceAll(/<pin (\d+)>/g, (_found, at) => this.pins[Number(at) - 1] ?? 'unknown');
   }
 
   private async more(count: number): Promise<void> {
@@ -249,7 +268,7 @@ class Talker {
   private async describe(name: string): Promise<void> {
     const info = JSON.parse(await this.api(`CONSUMER.INFO.S.${name}`, '')) as Record<string, unknown>;
     const { type: _type, stream_name: _stream, name: _name, created: _created, config: _config, ...rest } = info;
-    this.lines.push(`${name} stands at ${JSON.stringify(rest)}`);
+    this.note(`${name} stands at ${JSON.stringify(rest)}`);
   }
 }
 
@@ -261,5 +280,6 @@ function normalized(text: string): string {
   return text
     .replaceAll(/"\d{4}-\d\d-\d\dT[\d:.]+Z"/g, (time) => (time.startsWith('"0001') ? time : '"<time>"'))
     .replaceAll(/(\$JS\.ACK\.\S+)\.\d{18,19}\./g, '$1.<ns>.')
+    .replaceAll(/"id":"\w{22}"/g, '"id":"<id>"')
     .replaceAll(/"_nats\.level":"\w+"/g, '"_nats.level":"<level>"');
 }

@@ -623,8 +623,7 @@ export const CONSUMER_ROWS: readonly ConsumerRow[] = [
   [
     'priorities',
     d({ priority_policy: 'overflow', priority_groups: ['a'] }),
-    '10012 priority_groups not supported by petiole yet',
-    { petioleOnly: true },
+    { priority_policy: 'overflow', priority_groups: ['a'], metadata: { '_nats.req.level': '1' } },
   ],
   // limited
   ['limited: nothing said', d({}), { max_ack_pending: 100, max_batch: 50 }, { server: 'limited' }],

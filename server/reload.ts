@@ -103,10 +103,7 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   // Where any free port will do, the server stays on the one it has.
   const next = given.port === 0 ? { ...given, port: before.port } : given;
   const changes = changedOptions(before, next);
-  const refusal =
-    reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined) ??
-    doorRefusal(before, next) ??
-    accountsRefusal(before, next);
+  const refusal = reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined) ?? accountsRefusal(before, next);
   if (refusal !== null) return refusal;
   let takeOn: (() => void)[];
   try {
@@ -123,12 +120,6 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   if (changes.some(({ field }) => field === 'TLSPinnedCerts')) server.listener.closeUnpinned(server.clients.values());
   server.log.notice(`Reloaded server configuration (${next.configDigest})`);
   return null;
-}
-
-/** The port takes connections in another way with TLS than without. */
-function doorRefusal(before: ServerOptions, next: ServerOptions): string | null {
-  if ((before.tls === null) === (next.tls === null)) return null;
-  return 'config reload not supported by petiole yet for TLSConfig: turning it on or off needs a restart';
 }
 
 /** Which accounts have JetStream is settled at the start. */

@@ -4,13 +4,13 @@
  * stops nothing.
  *
  *     port ──┬─ without TLS ──► client.connected()
- *            └─ with TLS ─────► TlsEntrances ─► client.entered()
+ *            └─ with TLS ─────► TlsEntrances ─► client.entered()              a reload changes which of them
  *     path ────────────────────► client.connected(), never encrypted: who may open the file is the host's matter
  */
 
 import type { ServerOptions } from '../config/options.ts';
 import type { TlsOptions } from '../config/transport-options.ts';
-import type { IoError, Listener, ListenHandler, SecuringNetwork, Socket, SocketHandler } from '../io/io.ts';
+import type { IoError, Listener, ListenHandler, Socket, SocketHandler, UndecidedSocket } from '../io/io.ts';
 import { AcceptFailures } from './accept-failures.ts';
 import type { ClientConnection } from './client-connection.ts';
 import { hostPort, listenFailure } from './listen-failure.ts';
@@ -30,6 +30,7 @@ export class ClientListener {
   private readonly host: EntranceHost;
   private readonly accept: (socket: Socket, enter: Enter) => SocketHandler;
   private readonly listeners: Listener[] = [];
+  /** `null`: nothing is encrypted. */
   private entrances: TlsEntrances | null = null;
 
   /** `accept` makes the owner of each connection, and calls `enter` for it unless it is to go at once. */
@@ -52,14 +53,20 @@ export class ClientListener {
     this.listeners.length = 0;
   }
 
-  /** What it returns shows other certificates, or has other rules, from the next connection on. Throws if they are bad. */
+  /**
+   * What it returns encrypts connections, or does not, or shows other certificates, or has other rules, from the next
+   * connection on. Throws if the certificates are bad.
+   */
   prepare({ tls, allowsNonTls }: ServerOptions): () => void {
-    const { entrances } = this;
     const { network } = this.host.io;
-    if (entrances === null || tls === null || network.tls === undefined) return () => undefined;
-    const plan = { options: tls, context: network.tls.context(tls), allowsNonTls };
+    const plan =
+      tls === null || network.tls === undefined
+        ? null
+        : { options: tls, context: network.tls.context(tls), allowsNonTls };
     return () => {
-      entrances.plan = plan;
+      if (plan === null) this.entrances = null;
+      else if (this.entrances === null) this.entrances = new TlsEntrances(this.host, plan);
+      else this.entrances.plan = plan;
     };
   }
 
@@ -87,33 +94,23 @@ export class ClientListener {
       const reason = JSON.stringify(listenFailure({ host, port }, error));
       done(port, { text: `Error listening on port: ${hostPort({ host, port })}, ${reason}`, cause: error });
     };
-    if (tls === null) {
-      const accepted = (socket: Socket): SocketHandler => this.accept(socket, (client) => client.connected());
-      this.listeners.push(io.network.listen({ host, port }, { ...this.outcome(finish), accepted }));
-    } else if (io.network.tls === undefined) finish(port, new Error('this network has no TLS'));
-    else this.openSecuring(io.network.tls, options, tls, finish);
+    const accepted = (socket: Socket): SocketHandler => this.accept(socket, (client) => client.connected());
+    const outcome = this.outcome(finish);
+    const { network } = io;
+    if (network.tls !== undefined) {
+      this.prepare(options)();
+      const inClear = { isOn: () => this.entrances === null, accepted };
+      const undecided = { ...outcome, inClear, accepted: (socket: UndecidedSocket) => this.acceptUndecided(socket) };
+      this.listeners.push(network.tls.listen({ host, port }, undecided));
+    } else if (tls === null) this.listeners.push(network.listen({ host, port }, { ...outcome, accepted }));
+    else finish(port, new Error('this network has no TLS'));
   }
 
-  private openSecuring(
-    network: SecuringNetwork,
-    { host, port, allowsNonTls }: ServerOptions,
-    tls: TlsOptions,
-    finish: (bound: number, error: IoError | null) => void,
-  ): void {
-    const entrances = new TlsEntrances(this.host, { options: tls, context: network.context(tls), allowsNonTls });
-    this.entrances = entrances;
-    const listener = network.listen(
-      { host, port },
-      {
-        ...this.outcome(finish),
-        accepted: (socket) =>
-          this.accept(socket, (client) => {
-            client.arrived();
-            entrances.enter(client, socket);
-          }),
-      },
-    );
-    this.listeners.push(listener);
+  private acceptUndecided(socket: UndecidedSocket): SocketHandler {
+    return this.accept(socket, (client) => {
+      client.arrived();
+      this.entrances?.enter(client, socket);
+    });
   }
 
   private openPath({ unixPath, unixMode }: ServerOptions, done: (failure: OpenFailure | null) => void): void {

@@ -230,6 +230,12 @@ export interface TlsPeer {
 
 export interface UndecidedListenHandler extends Omit<ListenHandler, 'accepted'> {
   accepted(socket: UndecidedSocket): SocketHandler;
+  /** For times in which nothing is encrypted: connections are then taken as `Network.listen` takes them. */
+  readonly inClear?: {
+    /** Asked for each connection. */
+    isOn(): boolean;
+    accepted(socket: Socket): SocketHandler;
+  };
 }
 
 /** The part of a network that can encrypt. */

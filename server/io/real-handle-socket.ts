@@ -195,7 +195,7 @@ class HandleSocket implements Socket {
 }
 
 /** Makes the socket of a connection that was accepted, and its owner. */
-export function openAccepted(handle: TcpHandle, listen: ListenHandler): void {
+export function openAccepted(handle: TcpHandle, listen: Pick<ListenHandler, 'accepted'>): void {
   handle.setNoDelay(true);
   const owned = handle as OwnedHandle;
   const socket = new HandleSocket(owned);

@@ -6,14 +6,15 @@
 
 import net from 'node:net';
 import type { Address, ListenHandler, Listener, Network, SecuringNetwork, Socket, SocketHandler } from './io.ts';
+import type { UndecidedListenHandler } from './io.ts';
 import { openAccepted } from './real-handle-socket.ts';
 import { dial } from './real-dialled-socket.ts';
 import { RealTlsContext } from './real-encrypting-socket.ts';
 import { serveHttp, serveHttps } from './real-http.ts';
-import { RealListener } from './real-listener.ts';
+import { type ListenOutcome, RealListener } from './real-listener.ts';
 import { listenOnPath } from './real-path-listener.ts';
 import { openWrapped } from './real-runtime-socket.ts';
-import { listenUndecided } from './real-tls-socket.ts';
+import { openUndecided } from './real-tls-socket.ts';
 import { isUsableHandle, type ListeningServer, streamBinding, systemError } from './real-tcp-handle.ts';
 
 export class RealNetwork implements Network {
@@ -27,13 +28,7 @@ export class RealNetwork implements Network {
   listen(address: Address, handler: ListenHandler): Listener {
     const server = net.createServer({ noDelay: true, allowHalfOpen: true });
     server.on('connection', (socket) => openWrapped(socket, handler));
-    return new RealListener(server, address, {
-      listening: (bound) => {
-        if (this.takesHandles) takeConnections(server, handler);
-        handler.listening(bound);
-      },
-      failed: (error) => handler.failed(error),
-    });
+    return this.open(server, address, handler, handler, () => true);
   }
 
   connect(address: Address, handler: SocketHandler): Socket {
@@ -45,17 +40,51 @@ export class RealNetwork implements Network {
 
   readonly tls: SecuringNetwork = {
     context: (settings) => new RealTlsContext(settings),
-    listen: listenUndecided,
+    listen: (address, handler) => this.listenUndecided(address, handler),
     serveHttps,
   };
+
+  /** The listening server leaves each connection paused, so that nothing is read before it is decided what it is. */
+  private listenUndecided(address: Address, handler: UndecidedListenHandler): Listener {
+    const server = net.createServer({ noDelay: true, allowHalfOpen: true, pauseOnConnect: true });
+    server.on('connection', (socket) => openUndecided(socket, handler));
+    const { inClear } = handler;
+    if (inClear === undefined) return new RealListener(server, address, handler);
+    return this.open(server, address, handler, inClear, () => inClear.isOn());
+  }
+
+  /** Takes those connections that `takes` stands for before the server wraps them. */
+  private open(
+    server: net.Server,
+    address: Address,
+    outcome: ListenOutcome,
+    listen: Accepting,
+    takes: () => boolean,
+  ): Listener {
+    return new RealListener(server, address, {
+      listening: (bound) => {
+        if (this.takesHandles) takeConnections(server, outcome, listen, takes);
+        outcome.listening(bound);
+      },
+      failed: (error) => outcome.failed(error),
+    });
+  }
 }
 
-/** Takes the listening handle's connections before `net.Server` wraps them. */
-function takeConnections(server: ListeningServer, handler: ListenHandler): void {
+type Accepting = Pick<ListenHandler, 'accepted'>;
+
+function takeConnections(
+  server: ListeningServer,
+  outcome: ListenOutcome,
+  listen: Accepting,
+  takes: () => boolean,
+): void {
   const listening = server._handle;
   if (!isUsableHandle(listening)) return;
+  const wrap = listening.onconnection;
   listening.onconnection = (status, handle) => {
-    if (handle === undefined) handler.failed(systemError('accept', status));
-    else openAccepted(handle, handler);
+    if (handle === undefined) outcome.failed(systemError('accept', status));
+    else if (takes()) openAccepted(handle, listen);
+    else wrap?.call(listening, status, handle);
   };
 }

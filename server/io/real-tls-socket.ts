@@ -10,11 +10,10 @@
  * handshake counts as failed.
  */
 
-import net from 'node:net';
+import type net from 'node:net';
 import type tls from 'node:tls';
-import type { Address, IoError, Listener, TlsContext, UndecidedListenHandler, UndecidedSocket } from './io.ts';
+import type { IoError, TlsContext, UndecidedListenHandler, UndecidedSocket } from './io.ts';
 import { EncryptingSocket, type RealTlsContext } from './real-encrypting-socket.ts';
-import { RealListener } from './real-listener.ts';
 import { readData } from './real-runtime-socket.ts';
 
 /** What the runtime's typings leave out: its TLS socket in the server's part tells of a handshake by these. */
@@ -69,13 +68,13 @@ class RealUndecidedSocket extends EncryptingSocket implements UndecidedSocket {
   }
 }
 
-/** Listens for connections that may become encrypted ones. */
-export function listenUndecided(address: Address, handler: UndecidedListenHandler): Listener {
-  const server = net.createServer({ noDelay: true, allowHalfOpen: true, pauseOnConnect: true });
-  server.on('connection', (socket) => {
-    const real = new RealUndecidedSocket();
-    real.bind(socket);
-    real.attach(handler.accepted(real));
-  });
-  return new RealListener(server, address, handler);
+/** Makes the socket of a connection that the runtime accepted, paused, and its owner. */
+export function openUndecided(socket: net.Socket, listen: UndecidedListenHandler): void {
+  const real = new RealUndecidedSocket();
+  real.bind(socket);
+  const { inClear } = listen;
+  if (inClear?.isOn() === true) {
+    real.attach(inClear.accepted(real));
+    real.readInClear();
+  } else real.attach(listen.accepted(real));
 }

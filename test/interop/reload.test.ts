@@ -201,4 +201,33 @@ describeTargets('a reload with TLS', (target) => {
     early.send('PING\r\n');
     await early.sees(/PONG\r\nPONG\r\n|PONG\r\n.*PONG\r\n/s);
   });
+
+  test('encrypts new clients from then on, or no more, and keeps those who are there', async () => {
+    const place = await serve(target, 'debug: false');
+    const authority = new TestAuthority(place.directory);
+    const { certFile, keyFile } = authority.issueServer();
+    const config = `tls { cert_file: "${certFile}", key_file: "${keyFile}" }`;
+    const server = await serve(target, 'debug: false');
+    const clear = await clientOf(server);
+    expect(await reload(server, config)).toMatch(/^Reloaded server configuration/);
+    expect(server.log).toContain('Reloaded: tls = enabled\n');
+    const encrypted = await dialTls(server.address(), { authority });
+    expect(encrypted.clear).toContain('"tls_required":true');
+    encrypted.send('CONNECT {"verbose":false}\r\nSUB a 1\r\nPING\r\n');
+    await encrypted.sees('PONG\r\n');
+    clear.send('PUB a 2\r\nhi\r\n');
+    await encrypted.sees('MSG a 1 2\r\nhi\r\n');
+    const plain = await dial(server.address());
+    expect(await plain.line()).toContain('"tls_required":true');
+    plain.send('CONNECT {"verbose":false}\r\nPING\r\n');
+    await plain.cut();
+    expect(await reload(server, 'debug: false')).toMatch(/^Reloaded server configuration/);
+    expect(server.log).toContain('Reloaded: tls = disabled\n');
+    const late = await dial(server.address());
+    expect(await late.line()).not.toContain('tls_required');
+    late.send('CONNECT {"verbose":false}\r\nPUB a 3\r\nyes\r\nPING\r\n');
+    await late.expect('PONG\r\n');
+    await encrypted.sees('MSG a 1 3\r\nyes\r\n');
+    await late.close();
+  });
 });

@@ -1,7 +1,6 @@
 /**
  * /accountz: the names of the accounts, or with `acc` one of them in full: who is connected, what it maps, exports and
- * imports. Exports and imports are those of the configuration; what every account has anyway, as the services of the
- * system account, is not among them.
+ * imports. Exports and imports are those of the configuration, and what the system account shares with all.
  */
 
 import type { Account } from '../account/account.ts';
@@ -15,6 +14,7 @@ import { bytesJsonText } from './json-text.ts';
 import { textAsBytes } from './byte-text.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
+import { exportsOfSystem, importsFromSystem } from './system-shares.ts';
 import { sublistStatistics } from './subsz.ts';
 import { momentText } from './time-text.ts';
 
@@ -55,7 +55,7 @@ function detailOf(source: MonitorSource, name: string): object {
     client_connections: account.limits.clients,
     subscriptions: account.sublist.size,
     mappings: mappingsOf(account),
-    ...sharedBy(configured, options.accounts),
+    ...sharedBy(configured, source),
     name_tag: textAsBytes(name),
     sublist_stats: statisticsOf(account),
   };
@@ -81,27 +81,29 @@ function destinationsOf(sets: ReadonlyMap<string, readonly Share[]>): object[] {
   );
 }
 
-function sharedBy({ exports, imports }: AccountOptions, all: readonly AccountOptions[]): object {
+function sharedBy({ name, exports, imports }: AccountOptions, source: MonitorSource): object {
+  const { options, systemAccount } = source;
+  const isSystem = name === systemAccount.name;
   const services = exports.filter(({ kind }) => kind === 'service');
   const streams = exports.filter(({ kind }) => kind === 'stream');
-  const importedStreams = imports.filter(({ kind }) => kind === 'stream');
-  const importedServices = imports.filter(({ kind }) => kind === 'service');
+  const shownExports = [...(isSystem ? exportsOfSystem(source) : []), ...[...services, ...streams].map(exported)];
+  const shownImports = [
+    ...imports.filter(({ kind }) => kind === 'stream').map(streamImport),
+    ...(options.hasSystemAccount ? importsFromSystem(source, name) : []),
+    ...imports.filter(({ kind }) => kind === 'service').map((each) => serviceImport(each, options.accounts)),
+  ];
   return {
-    exports: exports.length === 0 ? undefined : [...services, ...streams].map(exported),
-    imports:
-      imports.length === 0
-        ? undefined
-        : [...importedStreams.map(streamImport), ...importedServices.map((each) => serviceImport(each, all))],
+    exports: shownExports.length === 0 ? undefined : shownExports,
+    imports: shownImports.length === 0 ? undefined : shownImports,
   };
 }
 
-function exported({ kind, subject, responseType, latency, accounts, accountTokenPosition }: ExportOptions): object {
+function exported({ kind, subject, responseType, latency, accounts }: ExportOptions): object {
   return {
     subject,
     type: kind,
     response_type: kind === 'service' ? RESPONSE_TYPES[responseType] : undefined,
     service_latency: kind === 'service' ? latencyOf(latency) : undefined,
-    account_token_position: accountTokenPosition || undefined,
     approved_accounts: accounts === null || accounts.length === 0 ? undefined : accounts.map(textAsBytes),
   };
 }

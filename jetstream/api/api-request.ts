@@ -11,6 +11,9 @@ import { type ApiError, errorJson } from '../errors.ts';
 const TYPE_PREFIX = 'io.nats.jetstream.api.v1.';
 const PREFIX_TOKENS = 2;
 
+/** In a header block, behind the line before it. */
+const IDENTITY_LINE = '\r\nNats-Stream-Identity:';
+
 /** Hears, once, of the answer to a request. */
 export type Answered = (isError: boolean, answer: () => string) => void;
 
@@ -23,6 +26,8 @@ export class ApiRequest {
   readonly body: string;
   /** It counts on a level of the API that this server does not have. */
   readonly asksTooHighLevel: boolean;
+  /** The identity of the stream that is meant; empty where the request does not say. */
+  readonly streamIdentity: string;
   /** Over which connection it came. */
   readonly source: Sink | null;
   onAnswered: Answered = () => undefined;
@@ -38,12 +43,14 @@ export class ApiRequest {
     this.reply = Buffer.from(message.reply.subarray(message.replyStart, message.replyEnd));
     this.body = message.body.toString('latin1', message.payloadStart, message.bodyEnd);
     this.asksTooHighLevel = asksTooHighLevel(message);
+    this.streamIdentity = identityIn(message);
     this.source = message.source;
   }
 
-  /** Answers with `type` and these fields; an undefined field is left out. */
-  respond(type: string, fields: object): void {
-    this.send({ type: `${TYPE_PREFIX}${type}`, ...fields }, false);
+  /** Answers with `type` and these fields; an undefined field is left out. An identity of a stream stands in a header. */
+  respond(type: string, fields: object, identity = ''): void {
+    const headers = identity === '' ? '' : `NATS/1.0${IDENTITY_LINE} ${identity}\r\n\r\n`;
+    this.send({ type: `${TYPE_PREFIX}${type}`, ...fields }, false, headers);
   }
 
   /** Answers with an error; some answers carry fields besides. */
@@ -56,21 +63,29 @@ export class ApiRequest {
     this.onLeft();
   }
 
-  private send(fields: object, isError: boolean): void {
+  private send(fields: object, isError: boolean, headers = ''): void {
     let text = '';
     const answer = (): string => {
       if (text === '') text = encode(fields);
       return text;
     };
-    if (this.reply.length > 0) this.sendText(answer());
+    if (this.reply.length > 0) this.sendText(headers, answer());
     this.onAnswered(isError, answer);
   }
 
-  private sendText(text: string): void {
-    const body = Buffer.from(text, 'latin1');
+  private sendText(headers: string, text: string): void {
+    const body = Buffer.from(headers + text, 'latin1');
     const message = new Message();
     message.setSubject(this.reply, 0, this.reply.length);
-    message.setBody(body, 0, 0, body.length);
+    message.setBody(body, 0, headers.length, body.length);
     this.account.route(message);
   }
+}
+
+function identityIn({ body, bodyStart, payloadStart }: Message): string {
+  if (payloadStart === bodyStart) return '';
+  const block = body.toString('latin1', bodyStart, payloadStart);
+  const at = block.indexOf(IDENTITY_LINE);
+  if (at < 0) return '';
+  return block.slice(at + IDENTITY_LINE.length, block.indexOf('\r\n', at + IDENTITY_LINE.length)).trim();
 }

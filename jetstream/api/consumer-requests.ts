@@ -15,6 +15,7 @@ import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
 import { consumersBody, isEmptyBody, readOptions } from './request-bodies.ts';
+import { fittedToStream, identityError, isForStreams, keepingStart, streamIdentity } from './sourcing-consumers.ts';
 import type { StreamEntry } from './stream-entry.ts';
 import { consumerInfo, whenCounted } from './stream-info.ts';
 
@@ -41,7 +42,8 @@ const createConsumer: ApiHandler = (context, request) => {
   const { jetstream } = context;
   const answer = (): void => {
     const consumer = entry.consumers.get(config.name) as Consumer;
-    whenCounted([consumer], () => request.respond(CREATE, consumerInfo(consumer, 'full')));
+    const identity = isForStreams(config) ? streamIdentity(entry.stream) : '';
+    whenCounted([consumer], () => request.respond(CREATE, consumerInfo(consumer, 'full'), identity));
   };
   const put = (origin: ConsumerOrigin, created: string): void => {
     const isPut = jetstream.putConsumer(entry, config, existing, origin, created, answer);
@@ -69,19 +71,24 @@ function planConsumer(context: ApiContext, request: ApiRequest): Plan | ApiError
   if (isApiError(decoded)) return decoded;
   const endpoint = consumerEndpoint(request.tokens);
   if (isApiError(endpoint)) return endpoint;
-  const named = nameConsumer(decoded, endpoint);
-  if (isApiError(named)) return named;
+  const asked = nameConsumer(decoded, endpoint);
+  if (isApiError(asked)) return asked;
   const entry = owner.streams.get(endpoint.streamName);
   if (entry === undefined) return ApiErrors.streamNotFound;
-  const wanted = completeConsumerConfig(named, entry.stream.config, consumerLimits(context), decoded.isPedantic);
+  const fitted = fittedToStream(asked, entry.stream, randomName(context));
+  const named = keepingStart(fitted, entry.consumers.get(fitted.name)?.config ?? fitted);
+  const wanted =
+    identityError(entry.stream, named, request.streamIdentity) ??
+    completeConsumerConfig(named, entry.stream.config, consumerLimits(context), decoded.isPedantic);
   if (isApiError(wanted)) return wanted;
   const unreachable = checkDeadLetterSubject(wanted, entry.stream.config.subjects);
   if (unreachable !== null) return unreachable;
   const existing = entry.consumers.get(wanted.name) ?? null;
   const refusal = checkConsumerAction(decoded.action, existing?.config ?? null, wanted);
   if (refusal !== null) return refusal;
-  const isWorkQueue = entry.stream.config.retention === 'workqueue';
-  const others = [...entry.consumers.values()].filter((each) => each !== existing).map(({ config }) => config);
+  const isWorkQueue = entry.stream.config.retention === 'workqueue' && !isForStreams(wanted);
+  const clients = [...entry.consumers.values()].filter(({ config }) => !isForStreams(config));
+  const others = clients.filter((each) => each !== existing).map(({ config }) => config);
   if (existing !== null) {
     const shared = isWorkQueue ? checkChangedWorkQueueConsumer(wanted, others) : null;
     if (shared !== null) return shared;
@@ -91,8 +98,9 @@ function planConsumer(context: ApiContext, request: ApiRequest): Plan | ApiError
       ? ApiErrors.consumerNameExist
       : { entry, config, existing };
   }
-  if (entry.consumers.size >= consumersMax(context, entry)) return ApiErrors.maximumConsumersLimit;
-  const isStored = entry.stream.config.storage === 'file' && !wanted.memStorage;
+  const isLimited = !isForStreams(wanted);
+  if (isLimited && clients.length >= consumersMax(context, entry)) return ApiErrors.maximumConsumersLimit;
+  const isStored = entry.stream.config.storage === 'file' && !wanted.memStorage && !wanted.direct;
   if (isStored && !canStore(jetstream)) return ApiErrors.storageResourcesExceeded;
   const taken = isWorkQueue ? checkNewWorkQueueConsumer(wanted, others) : null;
   if (taken !== null) return taken;
@@ -103,16 +111,21 @@ function planConsumer(context: ApiContext, request: ApiRequest): Plan | ApiError
 
 /** Whether the consumer would deliver to another subject while somebody listens to the present one. */
 function movesFromListeners({ stream }: StreamEntry, current: ConsumerConfig, wanted: ConsumerConfig): boolean {
-  if (current.deliverSubject === wanted.deliverSubject) return false;
+  if (current.deliverSubject === wanted.deliverSubject || wanted.sourcing) return false;
   return stream.account.hasInterest(Buffer.from(current.deliverSubject, 'latin1'));
 }
 
-function generatedName({ jetstream }: ApiContext, { consumers }: StreamEntry): string {
+function generatedName(context: ApiContext, { consumers }: StreamEntry): string {
   for (;;) {
-    let name = '';
-    for (const byte of jetstream.io.random.bytes(GENERATED_NAME_LENGTH)) name += BASE62[byte % BASE62.length];
+    const name = randomName(context);
     if (!consumers.has(name)) return name;
   }
+}
+
+function randomName({ jetstream }: ApiContext): string {
+  let name = '';
+  for (const byte of jetstream.io.random.bytes(GENERATED_NAME_LENGTH)) name += BASE62[byte % BASE62.length];
+  return name;
 }
 
 /** The consumer that the subject names; refuses the request and answers `null` when there is none. */
@@ -178,7 +191,8 @@ function consumerPage(context: ApiContext, request: ApiRequest, type: string, li
   }
   const entry = streamOf(context, request, request.tokens[STREAM], type, nothing);
   if (entry === null) return null;
-  const all = [...entry.consumers.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const shown = [...entry.consumers.values()].filter(({ config }) => !config.direct);
+  const all = shown.sort((a, b) => (a.name < b.name ? -1 : 1));
   const offset = Math.min(body.paged.offset, all.length);
   return { total: all.length, offset, limit, consumers: all.slice(offset, offset + limit) };
 }

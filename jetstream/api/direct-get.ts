@@ -27,21 +27,28 @@ const QUEUE_GROUP = '_sys_';
 
 export class DirectGets {
   private readonly stream: Stream;
+  /** Of the stream that is asked for. */
+  private readonly name: string;
+  private readonly isAllowed: () => boolean;
   private readonly sink: CallbackSink;
   private subscriptions: Subscription[] = [];
   private isStopped = false;
 
-  constructor(stream: Stream) {
+  /** Answers for the stream by this name, from `update` on, while that `isAllowed`. */
+  constructor(stream: Stream, name: string, isAllowed: () => boolean) {
     this.stream = stream;
+    this.name = name;
+    this.isAllowed = isAllowed;
     this.sink = new CallbackSink((message) => this.take(message));
-    this.update();
   }
 
-  /** The stream's configuration may have changed. */
+  /** Whether it is allowed may have changed. */
   update(): void {
+    const isAllowed = !this.isStopped && this.isAllowed();
+    if (isAllowed === this.subscriptions.length > 0) return;
     this.unsubscribe();
-    if (!this.stream.config.allowDirect) return;
-    const subject = PREFIX + this.stream.name;
+    if (!isAllowed) return;
+    const subject = PREFIX + this.name;
     for (const each of [subject, `${subject}.>`]) {
       const subscription = new Subscription(this.sink, each, QUEUE_GROUP, '');
       this.subscriptions.push(subscription);
@@ -64,7 +71,7 @@ export class DirectGets {
     const { stream } = this;
     const reply = Buffer.from(message.reply.subarray(message.replyStart, message.replyEnd));
     const answer = new DirectGetAnswer(stream.account, stream.name, reply);
-    const request = readDirectGet(message, PREFIX.length + stream.name.length + 1);
+    const request = readDirectGet(message, PREFIX.length + this.name.length + 1);
     if (typeof request === 'string') {
       answer.status(request);
       return;

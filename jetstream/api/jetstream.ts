@@ -29,12 +29,12 @@ import type { StorageUse, StreamHost } from '../stream/stream-host.ts';
 import { Stream } from '../stream/stream.ts';
 import { ApiDispatcher } from './api-dispatcher.ts';
 import { decodeConsumerEntry, decodeStreamEntry, encodeConsumerEntry, encodeStreamEntry } from './catalog-entries.ts';
-import { DirectGets } from './direct-get.ts';
 import { DiskWatch } from './disk-watch.ts';
 import { JetStreamAccount } from './jetstream-account.ts';
 import { RecoveryLog } from './recovery-log.ts';
 import { adviseStreamAction } from './stream-advisories.ts';
 import type { StreamEntry } from './stream-entry.ts';
+import { StreamServices } from './stream-services.ts';
 
 /** Numbers of assets that are in no catalog. */
 const MEMORY_NUMBERS_FROM = 2 ** 31;
@@ -71,7 +71,6 @@ export class JetStream implements AssetHost, StreamHost {
   readonly recovery: RecoveryLog = new RecoveryLog(this);
   readonly disk: DiskWatch = new DiskWatch(this);
 
-  private readonly directGets = new Map<Stream, DirectGets>();
   private readonly dispatchers: ApiDispatcher[] = [];
   private nextMemoryNumber = MEMORY_NUMBERS_FROM;
   private isServing = false;
@@ -128,9 +127,10 @@ export class JetStream implements AssetHost, StreamHost {
     this.disk.stop();
     for (const dispatcher of this.dispatchers) dispatcher.stop();
     for (const { streams } of this.accounts.values()) {
-      for (const { stream, consumers } of streams.values()) {
+      for (const { stream, consumers, services } of streams.values()) {
         for (const consumer of consumers.values()) consumer.stop(SHUTDOWN);
-        this.stopStream(stream);
+        services.stop();
+        stream.stop();
       }
     }
     this.storage.close(done);
@@ -149,9 +149,9 @@ export class JetStream implements AssetHost, StreamHost {
     return account;
   }
 
-  private serve({ stream, consumers }: StreamEntry): void {
+  private serve({ stream, consumers, services }: StreamEntry): void {
     stream.start();
-    this.directGets.set(stream, new DirectGets(stream));
+    services.start();
     for (const consumer of consumers.values()) this.serveConsumer(stream, consumer);
   }
 
@@ -159,12 +159,6 @@ export class JetStream implements AssetHost, StreamHost {
     stream.interest.add(consumer);
     consumer.onInactive = () => this.deleteConsumer(consumer, () => undefined);
     consumer.start();
-  }
-
-  private stopStream(stream: Stream): void {
-    stream.stop();
-    this.directGets.get(stream)?.stop();
-    this.directGets.delete(stream);
   }
 
   // ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -191,7 +185,7 @@ export class JetStream implements AssetHost, StreamHost {
     created: string,
     done: () => void,
   ): boolean {
-    const isStored = entry.stream.config.storage === 'file' && !config.memStorage;
+    const isStored = entry.stream.config.storage === 'file' && !config.memStorage && !config.direct;
     const number = existing?.number ?? this.nextNumber(isStored);
     const { account, name } = entry.stream;
     const put = encodeConsumerEntry(number, account.name, name, config, origin, created);
@@ -235,8 +229,9 @@ export class JetStream implements AssetHost, StreamHost {
     const existing = account.streams.get(entry.stream);
     if (existing !== undefined) {
       existing.stream.update(config);
-      this.directGets.get(existing.stream)?.update();
-      if (this.isServing) adviseStreamAction(existing.stream, 'modify');
+      if (!this.isServing) return;
+      existing.services.update();
+      adviseStreamAction(existing.stream, 'modify');
       return;
     }
     const made = this.makeStream(account, entry, config);
@@ -248,7 +243,7 @@ export class JetStream implements AssetHost, StreamHost {
   private makeStream(account: JetStreamAccount, entry: CatalogEntry, config: StreamConfig): StreamEntry {
     const stream = new Stream(entry.number, account.account, this, config, entry.created);
     if (stream.store instanceof FileStore) this.storage.register(stream.store);
-    const made: StreamEntry = { stream, consumers: new Map() };
+    const made: StreamEntry = { stream, consumers: new Map(), services: new StreamServices(stream) };
     account.streams.set(entry.stream, made);
     return made;
   }
@@ -296,7 +291,8 @@ export class JetStream implements AssetHost, StreamHost {
     account.streams.delete(name);
     entry.stream.interest.stop();
     for (const consumer of entry.consumers.values()) this.dropConsumer(entry, consumer.number);
-    this.stopStream(entry.stream);
+    entry.services.end();
+    entry.stream.stop();
     this.storage.unregister(entry.stream.number);
     entry.stream.destroy(() => undefined);
     if (this.isServing) adviseStreamAction(entry.stream, 'delete');

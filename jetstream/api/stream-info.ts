@@ -19,18 +19,26 @@ export function streamInfo(
   details: Pick<StateDetails, 'subjects' | 'deleted'>,
   done: (info: Record<string, unknown>) => void,
 ): void {
-  const { stream, consumers } = entry;
+  const { stream, consumers, services } = entry;
   readState(stream.store, (state) => {
     const info: Record<string, unknown> = {
       config: streamConfigJson(stream.config, form),
       created: stream.created,
-      state: stateJson(state, consumers.size, details),
+      state: stateJson(state, countOfClients(consumers), details),
     };
     const { domain, io } = stream.host;
     if (domain !== '') info['domain'] = domain;
+    Object.assign(info, services.feeds.infoJson());
     info['ts'] = nowText(io.clock);
     done(info);
   });
+}
+
+/** Consumers that feed streams and are gone with them are not counted. */
+function countOfClients(consumers: StreamEntry['consumers']): number {
+  let count = 0;
+  for (const { config } of consumers.values()) if (!config.direct) count++;
+  return count;
 }
 
 function stateJson(state: StoreState, consumers: number, details: Pick<StateDetails, 'subjects' | 'deleted'>): object {

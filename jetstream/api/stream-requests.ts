@@ -133,6 +133,7 @@ function limitsOf({ jetstream, owner }: ApiContext): StreamLimits {
     isMaxBytesRequired,
     memoryStreamBytesMax: memoryStreamBytes,
     fileStreamBytesMax: fileStreamBytes,
+    streamNamed: (name) => owner.streams.get(name)?.stream.config ?? null,
   };
 }
 

@@ -72,16 +72,3 @@ function checkPersistMode({ persistMode, storage, numReplicas, allowAtomic }: Dr
   if (numReplicas > 1) return invalid('async persist mode is not supported on replicated streams');
   return allowAtomic ? invalid('async persist mode is not supported with atomic batch publish') : null;
 }
-
-/** What a mirror, which takes messages from one other stream alone, can not have. Errors: 10143, 10034, … */
-export function checkMirror(config: StreamConfig): ApiError | null {
-  if (config.mirror === null) return null;
-  if (config.firstSeq > 0) return ApiErrors.mirrorWithFirstSequence;
-  if (config.subjects.length > 0) return ApiErrors.mirrorWithSubjects;
-  if ((config.sources ?? []).length > 0) return ApiErrors.mirrorWithSources;
-  if (config.allowMsgCounter) return ApiErrors.mirrorWithCounters;
-  if (config.allowAtomic) return ApiErrors.mirrorWithAtomicPublish;
-  if (config.allowBatched) return ApiErrors.mirrorWithBatchPublish;
-  if (config.allowMsgSchedules) return ApiErrors.mirrorWithMessageSchedules;
-  return config.subjectDeleteMarkerTtlNs > 0 ? invalid('subject delete markers forbidden on mirrors') : null;
-}

@@ -18,8 +18,9 @@ import { bytesOfText, quotedBytes } from '../../server/protocol/go-json-reader.t
 import { isSubsetMatch, isValidSubject, subjectsCollide } from '../../server/subject/subject.ts';
 import { SubjectCollisions } from '../../server/subject/subject-collisions.ts';
 import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
-import { checkMirror, completeFeatures } from './stream-config-features.ts';
+import { completeFeatures } from './stream-config-features.ts';
 import type { StreamConfig } from './stream-config-fields.ts';
+import { checkOriginFilters, completeOrigins, type StreamLookup } from './stream-config-origins.ts';
 import { placementType } from './stream-config-parts.ts';
 import { checkSubjectTransform, completeRepublish } from './stream-config-subjects.ts';
 import { unsupportedStreamField } from './stream-config-support.ts';
@@ -30,6 +31,8 @@ export interface StreamLimits {
   readonly isMaxBytesRequired: boolean;
   readonly memoryStreamBytesMax: number;
   readonly fileStreamBytesMax: number;
+  /** The streams that are there. */
+  readonly streamNamed: StreamLookup;
 }
 
 export const NO_STREAM_LIMITS: StreamLimits = {
@@ -37,6 +40,7 @@ export const NO_STREAM_LIMITS: StreamLimits = {
   isMaxBytesRequired: false,
   memoryStreamBytesMax: 0,
   fileStreamBytesMax: 0,
+  streamNamed: () => null,
 };
 
 const REPLICAS_MAX = 5;
@@ -55,7 +59,7 @@ export function checkStreamCreate(config: StreamConfig, nameInSubject: string): 
   return config.mirrorDirect && !isMirror ? invalid('stream has no mirror but does have mirror direct') : null;
 }
 
-/** The configuration of a new stream. Errors: those of `completeStreamConfig`, then 10074, 10052. */
+/** The configuration of a new stream. Errors: those of `completeStreamConfig`, then 10074, 10052, 10049. */
 export function createStreamConfig(
   config: StreamConfig,
   limits: StreamLimits,
@@ -64,7 +68,7 @@ export function createStreamConfig(
   const complete = completeStreamConfig(config, limits, isPedantic);
   if (isApiError(complete)) return complete;
   if (complete.numReplicas > 1) return ApiErrors.streamReplicasNotSupported;
-  return unsupportedStreamField(complete) ?? complete;
+  return unsupportedStreamField(complete) ?? checkOriginFilters(complete) ?? complete;
 }
 
 /**
@@ -84,7 +88,7 @@ export function completeStreamConfig(
     checkMaxAge(draft) ??
     completeDuplicateWindow(draft, limits, isPedantic) ??
     completeFeatures(draft, isPedantic) ??
-    checkMirror(draft) ??
+    completeOrigins(draft, limits.streamNamed, isPedantic) ??
     completeSubjects(draft) ??
     checkMaxBytes(draft, limits) ??
     checkSubjectTransform(draft) ??

@@ -13,13 +13,11 @@ import type { Account } from '../../server/account/account.ts';
 import { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
-import { Subscription } from '../../server/subject/subscription.ts';
+import type { Subscription } from '../../server/subject/subscription.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
-import type { Captured } from '../store/captured.ts';
-import { FileStore, type StoreExtension } from '../store/file-store.ts';
-import { get32, put32 } from '../store/integers.ts';
+import { FileStore } from '../store/file-store.ts';
 import { MemoryStore } from '../store/memory-store.ts';
-import { type RecordView, REPLACES_ITSELF, REPLACES_NOTHING } from '../store/record.ts';
+import { REPLACES_ITSELF, REPLACES_NOTHING } from '../store/record.ts';
 import type { MessageStore, StoreListener, Time } from '../store/store.ts';
 import { AtomicBatches } from './atomic-batches.ts';
 import { AwaitedCounters } from './awaited-counters.ts';
@@ -27,6 +25,7 @@ import type { BatchingStream } from './batching-stream.ts';
 import { DedupWindow } from './dedup-window.ts';
 import { hasFastBatchReply } from './fast-batch-reply.ts';
 import { FastBatches } from './fast-batches.ts';
+import { ForeignMessages, type TakingStream } from './foreign-messages.ts';
 import { IdExpiry } from './id-expiry.ts';
 import { InboundTransform } from './inbound-transform.ts';
 import { Interest } from './interest.ts';
@@ -35,14 +34,16 @@ import { PublishAnswers } from './publish-answers.ts';
 import { PublishCheck } from './publish-check.ts';
 import { Republisher } from './republisher.ts';
 import { replacedBy } from './rollup.ts';
+import { sourceIndexNames } from './source-name.ts';
+import { SourcePositions } from './source-positions.ts';
 import { StreamClock, timeMs } from './stream-clock.ts';
+import { type RememberingStream, StreamMemory } from './stream-memory.ts';
+import { StreamSubscriptions } from './stream-subscriptions.ts';
 import { WindowClock } from './window-clock.ts';
 import type { StreamConfig } from './stream-config.ts';
 import type { StorageUse, StreamHost } from './stream-host.ts';
 
-const LENGTH_BYTES = 4;
-
-export class Stream implements Sink, StoreListener, StoreExtension, BatchingStream {
+export class Stream implements Sink, StoreListener, BatchingStream, TakingStream, RememberingStream {
   readonly sinkKind: SinkKind = 'internal';
   readonly number: number;
   readonly account: Account;
@@ -60,19 +61,23 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   /** Which messages somebody waits for, where that decides what is kept. */
   readonly interest: Interest;
 
-  private readonly clock: StreamClock;
-  private readonly dedup = new DedupWindow();
-  private readonly windowClock: WindowClock;
+  readonly clock: StreamClock;
+  readonly dedup: DedupWindow = new DedupWindow();
+  readonly windowClock: WindowClock;
+  readonly lifetimes: MessageLifetimes;
+  /** Up to where the streams are read that this one draws from. */
+  readonly positions: SourcePositions = new SourcePositions();
+  readonly foreign: ForeignMessages = new ForeignMessages(this);
+
   private readonly idExpiry: IdExpiry;
   private readonly atomicBatches: AtomicBatches;
   private readonly fastBatches: FastBatches;
   private readonly awaitedCounters: AwaitedCounters;
-  private readonly lifetimes: MessageLifetimes;
   private transform: InboundTransform | null = null;
   private republisher: Republisher | null = null;
   private readonly use: StorageUse;
   private useBytes = 0;
-  private subscriptions: Subscription[] = [];
+  private readonly subscriptions: StreamSubscriptions;
   private isStarted = false;
   private isStopped = false;
   private readonly unwanted = new Message();
@@ -91,21 +96,25 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     const isFile = config.storage === 'file';
     this.use = isFile ? host.fileUse : host.memoryUse;
     const firstSequence = Math.max(1, config.firstSeq);
-    this.store = isFile
-      ? new FileStore(host.storage, number, host.storage.assetDirectory('stream', number), this, this, firstSequence)
-      : new MemoryStore(host.io.timers, this, firstSequence);
+    this.store = isFile ? this.fileStore(firstSequence) : new MemoryStore(host.io.timers, this, firstSequence);
     this.check = new PublishCheck(this.store, this.dedup, () => this.windowClock.nowMs);
     this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeMarker(marker));
     this.interest = new Interest(this.store, host.io.timers, config.retention);
     this.subjectOfUnwanted = Buffer.from(config.name, 'latin1');
     this.answers = new PublishAnswers(account, config.name, host.domain);
+    this.subscriptions = new StreamSubscriptions(account, this);
     this.atomicBatches = new AtomicBatches(this);
     this.fastBatches = new FastBatches(this);
     this.awaitedCounters = new AwaitedCounters(this, (message) => this.take(message));
-    if (this.store instanceof FileStore) {
-      this.store.onReadError = (sequence, error) => this.readFailed(sequence, error);
-    }
     this.applyLimits();
+  }
+
+  private fileStore(firstSequence: number): FileStore {
+    const { storage } = this.host;
+    const directory = storage.assetDirectory('stream', this.number);
+    const store = new FileStore(storage, this.number, directory, this, new StreamMemory(this), firstSequence);
+    store.onReadError = (sequence, error) => this.readFailed(sequence, error);
+    return store;
   }
 
   get name(): string {
@@ -128,7 +137,8 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
       this.windowClock.notBefore(timeMs(lastTime));
     }
     this.isStarted = true;
-    this.followSubjects();
+    this.positions.keepOnly(sourceIndexNames(this.config));
+    this.subscriptions.follow(this.config.subjects);
     this.interest.start();
     this.lifetimes.start();
     this.idExpiry.start();
@@ -139,7 +149,8 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.config = config;
     if (!config.allowAtomic) this.atomicBatches.clear();
     if (!config.allowBatched) this.fastBatches.clear();
-    if (this.isStarted) this.followSubjects();
+    if (this.isStarted) this.subscriptions.follow(config.subjects);
+    this.positions.keepOnly(sourceIndexNames(config));
     this.applyLimits();
     this.interest.setPolicy(config.retention);
   }
@@ -148,7 +159,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   stop(): void {
     this.isStopped = true;
     this.interest.stop();
-    this.unsubscribeAll();
+    this.subscriptions.stop();
     this.awaitedCounters.clear();
     this.atomicBatches.clear();
     this.fastBatches.clear();
@@ -178,33 +189,17 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.republisher = Republisher.of(this.account, this.name, this.config.republish, random);
   }
 
-  /** Takes messages under the subjects of the configuration. What stays is left alone, so that links hear of no gap. */
-  private followSubjects(): void {
-    const { subjects } = this.config;
-    const before = this.subscriptions;
-    const wanted = new Set(subjects);
-    this.subscriptions = before.filter(({ subject }) => wanted.has(subject));
-    const kept = new Set(this.subscriptions.map(({ subject }) => subject));
-    for (const subject of subjects.filter((each) => !kept.has(each))) {
-      const subscription = new Subscription(this, subject, '', '');
-      this.subscriptions.push(subscription);
-      this.account.subscribe(subscription);
-    }
-    for (const each of before) if (!kept.has(each.subject)) this.account.unsubscribe(each);
-  }
-
-  private unsubscribeAll(): void {
-    for (const subscription of this.subscriptions) this.account.unsubscribe(subscription);
-    this.subscriptions = [];
-  }
-
   // ── publishing ───────────────────────────────────────────────────────────────────────────────────────────────────
 
   deliver(_subscription: Subscription, published: Message): boolean {
     if (this.isStopped) return false;
-    const message = this.transform === null ? published : this.transform.apply(published);
+    const message = this.transformed(published);
     if (!this.config.allowMsgCounter || !this.awaitedCounters.holds(message)) this.take(message);
     return true;
+  }
+
+  transformed(message: Message): Message {
+    return this.transform === null ? message : this.transform.apply(message);
   }
 
   private take(message: Message): void {
@@ -243,8 +238,8 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     return this.config.persistMode === 'async' ? 0 : this.store.appendedSequence;
   }
 
-  append(message: Message): number {
-    const time = this.clock.next();
+  /** `time`: what the message has had elsewhere. */
+  append(message: Message, time: Time = this.clock.next()): number {
     const sequence = this.isKept(message) ? this.appendKept(message, time) : this.appendUnwanted(message, time);
     this.check.stored(message, sequence, this.config);
     if (this.dedup.size > 0) this.idExpiry.start();
@@ -252,7 +247,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   }
 
   /** Whether somebody wants the message, as far as that matters. */
-  private isKept(message: Message): boolean {
+  isKept(message: Message): boolean {
     return !this.interest.isSelective || this.interest.isWanted(message);
   }
 
@@ -298,7 +293,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
   }
 
   /** Why no message at all can be taken now. */
-  private intakeError(): ApiError | null {
+  intakeError(): ApiError | null {
     const { host, use } = this;
     if (this.config.sealed) return ApiErrors.streamSealed;
     if (use.bytes > use.bytesMax) return ApiErrors.insufficientResources;
@@ -327,6 +322,7 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
     this.countUse();
     this.republisher?.release(toSequence);
     this.answers.release(toSequence);
+    this.positions.stored(toSequence);
     for (const observer of this.observers) observer.stored(fromSequence, toSequence);
     this.lifetimes.messagesChanged();
   }
@@ -355,38 +351,4 @@ export class Stream implements Sink, StoreListener, StoreExtension, BatchingStre
       `Error reading message ${sequence} of stream '${this.account.name} > ${this.name}': ${error.message}`,
     );
   }
-
-  // ── the stream's part of a checkpoint ────────────────────────────────────────────────────────────────────────────
-
-  capture(lastSequence: number): Captured {
-    const ids = this.dedup.capture(lastSequence, this.clock.nowMs - this.windowClock.nowMs);
-    const head = Buffer.allocUnsafe(LENGTH_BYTES);
-    put32(head, 0, ids.bytes);
-    const lifetimes = this.lifetimes.encode(lastSequence);
-    const bytes = LENGTH_BYTES + ids.bytes + lifetimes.length;
-    return { bytes, pieces: () => inOrder(head, ids, lifetimes) };
-  }
-
-  *decode(encoded: Buffer): Generator<void> {
-    const idsEnd = LENGTH_BYTES + get32(encoded, 0);
-    yield* this.dedup.decode(encoded.subarray(LENGTH_BYTES, idsEnd));
-    this.lifetimes.decode(encoded.subarray(idsEnd));
-  }
-
-  replayed(record: RecordView): void {
-    const { seconds, nanoseconds, sequence } = record;
-    this.clock.notBefore({ seconds, nanoseconds });
-    if (record.payloadStart === record.bodyStart) return;
-    const { headers } = this.check;
-    headers.read(record.buffer, record.bodyStart, record.payloadStart);
-    if (record.replaces !== REPLACES_ITSELF) this.lifetimes.stored(sequence, { seconds, nanoseconds }, headers);
-    const id = headers.messageId;
-    if (id !== null) this.dedup.add(id, sequence, timeMs({ seconds, nanoseconds }));
-  }
-}
-
-function* inOrder(head: Buffer, ids: Captured, lifetimes: Buffer): Generator<Buffer> {
-  yield head;
-  yield* ids.pieces();
-  yield lifetimes;
 }

@@ -551,8 +551,6 @@ export const STREAM_ROWS: readonly StreamRow[] = [
     '10052 placement not supported by petiole yet',
     { petioleOnly: true },
   ],
-  ['a mirror', f({ mirror: { name: 'X' } }), '10052 mirror not supported by petiole yet', { petioleOnly: true }],
-  ['sources', f({ sources: [{ name: 'X' }] }), '10052 sources not supported by petiole yet', { petioleOnly: true }],
   ['compression', f({ compression: 's2' }), '10052 compression not supported by petiole yet', { petioleOnly: true }],
   [
     'the largest first sequence',

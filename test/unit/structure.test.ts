@@ -34,6 +34,7 @@ const rows: readonly Row[] = [
   { rooms: ['server/monitor'] },
   { rooms: ['jetstream/cluster'] },
   { rooms: ['jetstream/api'] },
+  { rooms: ['jetstream/mirror'] },
   { rooms: ['jetstream/stream', 'jetstream/consumer', 'jetstream/raft/host.ts'] },
   {
     rooms: [

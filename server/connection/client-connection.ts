@@ -302,9 +302,11 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
     }
   }
 
-  /** Sends an INFO that nobody asked for, to clients that expect such. */
-  sendAsyncInfo(info: Uint8Array): void {
-    if (this.firstPongSent && this.options.protocol >= 1) this.send(info);
+  /** Sends an INFO that nobody asked for, to a client that expects such; false to others. */
+  sendAsyncInfo(info: Uint8Array): boolean {
+    const isExpected = this.firstPongSent && this.options.protocol >= 1;
+    if (isExpected) this.send(info);
+    return isExpected;
   }
 
   pong(): void {

@@ -28,6 +28,7 @@ export type ClosedReason =
   | 'Maximum Control Line Exceeded'
   | 'Maximum Subscriptions Exceeded'
   | 'Server Shutdown'
+  | 'Kicked'
   | 'No Responders Requires Headers'
   | 'Duplicate Remote LeafNode Connection'
   | 'Minimum Version Required'

@@ -6,7 +6,7 @@
 import type { ServerOptions } from '../config/options.ts';
 import { bytesOfText } from '../protocol/go-json-reader.ts';
 import { goBool, goList, goString } from '../protocol/go-json-schema.ts';
-import { field, GoStruct } from '../protocol/go-json-struct.ts';
+import { embedded, field, GoStruct } from '../protocol/go-json-struct.ts';
 import type { ServerInfo } from '../protocol/server-info.ts';
 
 /** Strings of bytes; what is '' or null asks for any. */
@@ -29,6 +29,16 @@ export const REQUEST_FILTER: GoStruct<RequestFilter> = new GoStruct<RequestFilte
   field('tags', 'tags', goList(goString)),
   field('domain', 'domain', goString),
 ]);
+
+/** A request that has nothing but a filter. */
+export interface Filtered {
+  filter: RequestFilter;
+}
+
+export const STATISTICS_BODY: GoStruct<Filtered> = new GoStruct<Filtered>(
+  'server.StatszEventOptions',
+  embedded<Filtered, 'filter'>('filter', REQUEST_FILTER),
+);
 
 interface FilteredServer {
   readonly options: ServerOptions;

@@ -1,39 +1,45 @@
 /**
- * The answers to system requests. Those about the server are pages of monitoring, in an envelope that says who answers:
+ * The answers to system requests:
  *
- *     {"server":{"name":…,"id":…,…},"data":{…}}       or  "error":{"code":400,"description":"…"} in the place of data
- *
- *     request ─► filter ─► page ─┬─ a short one: at once
- *                                └─ a list: one at a time, in slices ─► without its blanks ─► reply
+ *     request ─► filter ─┬─ a page ─┬─ a short one: at once
+ *                        │          └─ a list: one at a time, in slices ─► without its blanks ─► reply
+ *                        ├─ a command (`server-commands.ts`)
+ *                        └─ a count, or who is there: at once
  *
  * Bounds: LISTS_WAITING_MAX lists wait for their turn, LIST_BYTES_MAX is the length of one; beyond both the answer is an
  * error.
  */
 
 import { Buffer } from 'node:buffer';
-import type { Account } from '../account/account.ts';
 import type { HttpResponse } from '../io/io.ts';
-import { runSliced } from '../io/slicer.ts';
+import { type AnswerWork, runAnswer } from '../monitor/answer-work.ts';
 import { CpuUsage } from '../monitor/cpu-usage.ts';
-import { type Answer, BadRequest, type Later, type MonitorContext } from '../monitor/endpoint.ts';
+import { type Answer, BadRequest, type MonitorContext } from '../monitor/endpoint.ts';
 import { MetricsRoom } from '../monitor/metrics-room.ts';
-import { Query } from '../monitor/query.ts';
 import { RequestCounts } from '../monitor/request-counts.ts';
 import { decode, encode } from '../protocol/go-json.ts';
 import { bytesOfText } from '../protocol/go-json-reader.ts';
-import { Message } from '../protocol/message.ts';
+import { ACCOUNT_KINDS } from './account-kinds.ts';
+import { connectionsEvent } from './account-connections.ts';
 import { compactJson } from './compact-json.ts';
-import { isMeant } from './request-filter.ts';
-import { REQUEST_KINDS, type RequestKind, STATISTICS_BODY } from './request-kinds.ts';
+import type { PageRequest } from './page-option.ts';
+import { isMeant, STATISTICS_BODY } from './request-filter.ts';
+import type { RequestKind } from './request-kind.ts';
+import { ServerCommands } from './server-commands.ts';
 import type { ServerDescription } from './server-description.ts';
+import { SERVER_KINDS } from './server-kinds.ts';
 import { serverStatistics } from './server-statistics.ts';
-import type { MonitorSource } from '../monitor/monitor-source.ts';
+import { countOf, readCountRequest } from './subscriber-count.ts';
+import type { SystemHost } from './system-host.ts';
+import { SystemReplies } from './system-replies.ts';
 import type { SystemRequest } from './system-request.ts';
 
 const LISTS_WAITING_MAX = 64;
 const LIST_BYTES_MAX = 32 * 1024 * 1024;
+/** How an endpoint says that it has nothing to say; over HTTP that is an error. */
+const NOTHING_TO_SAY = 'filtered response';
 
-type Page = Exclude<Answer, Later>;
+type Page = Exclude<Answer, (...args: never[]) => unknown>;
 
 interface Waiting {
   readonly request: SystemRequest;
@@ -41,20 +47,22 @@ interface Waiting {
 }
 
 export class SystemAnswers {
-  private readonly host: MonitorSource;
-  private readonly account: Account;
+  private readonly host: SystemHost;
   private readonly description: ServerDescription;
+  private readonly replies: SystemReplies;
+  private readonly commands: ServerCommands;
   private readonly context: MonitorContext;
   private readonly waiting: Waiting[] = [];
   private isWriting = false;
 
-  constructor(host: MonitorSource, description: ServerDescription) {
+  constructor(host: SystemHost, description: ServerDescription) {
     this.host = host;
-    this.account = host.systemAccount;
     this.description = description;
+    this.replies = new SystemReplies(host.systemAccount, description);
+    this.commands = new ServerCommands(host, this.replies);
     this.context = {
       source: host,
-      requests: new Uncounted(),
+      requests: new Uncounted(host.monitor?.requests ?? new RequestCounts()),
       cpu: new CpuUsage(host.io),
       metrics: new MetricsRoom(),
       listBytesMax: LIST_BYTES_MAX,
@@ -63,10 +71,14 @@ export class SystemAnswers {
 
   /** Answers, now or later, if the request is meant for this server. */
   answer(request: SystemRequest): void {
-    if (request.kind === 'STATSZ') this.answerStatistics(request);
-    else if (request.reply === '') return;
-    else if (request.kind === 'IDZ') this.send(request.reply, [this.description.identity()]);
-    else this.answerPage(request, REQUEST_KINDS.get(request.kind) as RequestKind);
+    const { kind, account, reply } = request;
+    if (kind === 'STATSZ') this.answerStatistics(request);
+    else if (reply === '' && !this.commands.has(kind)) return;
+    else if (kind === 'IDZ') this.replies.send(reply, [this.description.identity()]);
+    else if (kind === 'CONNS') this.answerConnections(request);
+    else if (kind === 'NSUBS') this.answerCount(request);
+    else if (this.commands.has(kind)) this.commands.run(request);
+    else this.answerPage(request, (account === null ? SERVER_KINDS : ACCOUNT_KINDS).get(kind) as RequestKind);
   }
 
   /** Without a reply it is the summary for everybody that is asked for. */
@@ -74,35 +86,54 @@ export class SystemAnswers {
     const to = reply === '' ? `$SYS.SERVER.${this.host.id}.STATSZ` : reply;
     if (body !== '') {
       const { value, error } = decode(body, STATISTICS_BODY);
-      if (error !== null) this.refuse(to, 400, error);
+      if (error !== null) this.replies.refuse(to, 400, error);
       if (error !== null || !isMeant(this.host, value.filter)) return;
     }
-    const statistics = bytesOfText(serverStatistics(this.context, 1));
-    this.send(to, [`{"server":${this.description.next()},"statsz":${statistics}}`]);
+    this.replies.succeed(to, bytesOfText(serverStatistics(this.context, 1)), 'statsz');
   }
 
-  private answerPage(request: SystemRequest, kind: RequestKind): void {
-    const { reply, body } = request;
-    const type = kind.body;
-    const { value, error } = body === '' ? { value: type.zero(), error: null } : decode(body, type);
-    if (error !== null) this.refuse(reply, 400, error);
+  private answerConnections({ account, reply, body }: SystemRequest): void {
+    const event = connectionsEvent(this.host, this.description, account ?? '', body);
+    if (event !== null) this.replies.send(reply, [event]);
+  }
+
+  private answerCount({ reply, body }: SystemRequest): void {
+    const request = readCountRequest(body, this.host);
+    if (request !== null) this.replies.send(reply, [String(countOf(request))]);
+  }
+
+  private answerPage(request: SystemRequest, { body: type, page }: RequestKind): void {
+    const { reply, body, account } = request;
+    const { value, error } = body === '' ? { value: type.zero(), error: null } : decode<PageRequest>(body, type);
+    if (error !== null) this.replies.refuse(reply, 400, error);
     if (error !== null || !isMeant(this.host, value.filter)) return;
+    const refuse = (problem: unknown): void => this.refuse(request, problem);
     try {
-      const made = kind.page(new Query(kind.query(value.options)), this.context);
-      if (typeof made === 'function') throw new TypeError(`${request.kind} comes later`);
-      this.enqueue({ request, page: made });
+      const made = page(value.given, this.context, account ?? '');
+      if (made instanceof Promise) made.then((answer) => this.enqueue(request, answer), refuse);
+      else this.enqueue(request, made);
     } catch (problem) {
-      if (!(problem instanceof BadRequest)) throw problem;
-      this.refuse(reply, 500, bytesOfText(problem.message), true);
+      refuse(problem);
     }
   }
 
-  private enqueue(next: Waiting): void {
+  private refuse({ kind, reply }: SystemRequest, problem: unknown): void {
+    if (!(problem instanceof BadRequest)) {
+      this.host.log.error(`system request ${kind}: ${String(problem)}`);
+      this.replies.refuse(reply, 500, `${kind} is not available`);
+    } else if (!problem.message.startsWith(NOTHING_TO_SAY)) {
+      this.replies.refuse(reply, 500, bytesOfText(problem.message), true);
+    }
+  }
+
+  private enqueue(request: SystemRequest, page: Answer | null): void {
+    if (page === null) return;
     if (this.waiting.length >= LISTS_WAITING_MAX) {
-      this.refuse(next.request.reply, 503, 'too many lists were asked for at the same time');
+      this.replies.refuse(request.reply, 503, 'too many lists were asked for at the same time');
       return;
     }
-    this.waiting.push(next);
+    if (typeof page === 'function') throw new TypeError(`${request.kind} goes at its own pace`);
+    this.waiting.push({ request, page });
     if (!this.isWriting) this.writeNext();
   }
 
@@ -110,52 +141,44 @@ export class SystemAnswers {
     const next = this.waiting.shift();
     this.isWriting = next !== undefined;
     if (next === undefined) return;
-    runSliced(this.host.io, write(next.page), ({ response, data }) => {
+    runAnswer(this.host.io, write(next.page), ({ response, data }) => {
       this.respond(next.request, response, data);
       this.writeNext();
     });
   }
 
   private respond({ kind, reply }: SystemRequest, response: HttpResponse, data: Buffer): void {
-    if (kind === 'HEALTHZ') this.send(reply, this.enveloped(Buffer.from(withStatus(response), 'latin1')));
-    else if (response.status === 200) this.send(reply, this.enveloped(data));
-    else this.refuse(reply, response.status, Buffer.from(response.body).toString('latin1'));
-  }
-
-  private enveloped(data: Buffer): (string | Buffer)[] {
-    return [`{"server":${this.description.next()},"data":`, data, '}'];
-  }
-
-  /** `showsData`: also that there is none. */
-  private refuse(reply: string, code: number, description: string, showsData: boolean = false): void {
-    const data = showsData ? '"data":null,' : '';
-    this.send(reply, [`{"server":${this.description.next()},${data}"error":${encode({ code, description })}}`]);
-  }
-
-  private send(to: string, parts: readonly (string | Buffer)[]): void {
-    const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : part)));
-    const subject = Buffer.from(to, 'latin1');
-    const message = new Message();
-    message.setSubject(subject, 0, subject.length);
-    message.setBody(body, 0, 0, body.length);
-    this.account.route(message);
+    if (kind === 'HEALTHZ') this.replies.succeed(reply, withStatus(response));
+    else if (response.status === 200) this.replies.succeed(reply, data);
+    else this.replies.refuse(reply, response.status, Buffer.from(response.body).toString('latin1'));
   }
 }
 
-/** What is asked for here is not counted with what is asked for over HTTP. */
+/** What is asked for here is not counted with what is asked for over HTTP, but shows how often that was. */
 class Uncounted extends RequestCounts {
+  private readonly counted: RequestCounts;
+
+  constructor(counted: RequestCounts) {
+    super();
+    this.counted = counted;
+  }
+
   override count(): void {
     // It is no request over HTTP.
   }
+
+  override toObject(): Record<string, number> {
+    return this.counted.toObject();
+  }
 }
 
-function* write(page: Page): Generator<unknown, { response: HttpResponse; data: Buffer }> {
+function* write(page: Page): AnswerWork<{ response: HttpResponse; data: Buffer }> {
   const response = 'next' in page ? yield* page : page;
   return { response, data: yield* compactJson(Buffer.from(response.body)) };
 }
 
 /** Health as it stands here: with the status that HTTP has in front of the body. */
 function withStatus({ status: code, body }: HttpResponse): string {
-  const { status, ...rest } = JSON.parse(Buffer.from(body).toString()) as { readonly status: string };
+  const { status, ...rest } = JSON.parse(Buffer.from(body).toString('latin1')) as { readonly status: string };
   return encode({ status, status_code: code, ...rest });
 }

@@ -5,6 +5,7 @@
  *     $SYS.REQ.SERVER.PING            STATSZ of every server
  *     $SYS.REQ.SERVER.PING.<kind>     every server that the request's filter fits
  *     $SYS.REQ.SERVER.<id>.<kind>     this one
+ *     $SYS.REQ.ACCOUNT.<name>.<kind>  every server that has the account
  *
  * Bound: `WAITING_MAX` requests wait while the answers are loaded; others meanwhile are as good as unheard.
  */
@@ -15,23 +16,30 @@ import type { Message } from '../protocol/message.ts';
 import { Subscription } from '../subject/subscription.ts';
 import type { ServerDescription } from './server-description.ts';
 import type { SystemAnswers } from './system-answers.ts';
-import type { MonitorSource } from '../monitor/monitor-source.ts';
+import type { SystemHost } from './system-host.ts';
 import { readRequest, type SystemRequest } from './system-request.ts';
 
 const WAITING_MAX = 256;
 
 /** Answered by every server, and by one that is named. */
-const SERVER_KINDS: readonly string[] = ['IDZ', 'STATSZ', 'VARZ', 'SUBSZ', 'CONNZ', 'HEALTHZ'];
+const SERVER_KINDS: readonly string[] =
+  'IDZ STATSZ VARZ SUBSZ CONNZ ROUTEZ GATEWAYZ LEAFZ ACCOUNTZ JSZ HEALTHZ PROFILEZ EXPVARZ IPQUEUESZ RAFTZ'.split(' ');
+/** Only by one that is named. */
+const COMMANDS: readonly string[] = ['RELOAD', 'KICK', 'LDM'];
+const ACCOUNT_KINDS: readonly string[] = ['SUBSZ', 'CONNZ', 'LEAFZ', 'JSZ', 'INFO', 'STATZ', 'CONNS'];
+const ACCOUNT_TOKEN = 3;
+/** In the place of an account's name: all of them. */
+const ALL_ACCOUNTS = 'PING';
 
 export class SystemRequests implements Sink {
   readonly sinkKind: SinkKind = 'internal';
-  private readonly host: MonitorSource;
+  private readonly host: SystemHost;
   private readonly description: ServerDescription;
   private answers: SystemAnswers | null = null;
   /** `null` as long as nobody has asked. */
   private waiting: SystemRequest[] | null = null;
 
-  constructor(host: MonitorSource, description: ServerDescription) {
+  constructor(host: SystemHost, description: ServerDescription) {
     this.host = host;
     this.description = description;
   }
@@ -44,10 +52,18 @@ export class SystemRequests implements Sink {
       this.take(account, kind, `$SYS.REQ.SERVER.PING.${kind}`);
       this.take(account, kind, `$SYS.REQ.SERVER.${this.host.id}.${kind}`);
     }
+    for (const kind of COMMANDS) this.take(account, kind, `$SYS.REQ.SERVER.${this.host.id}.${kind}`);
+    for (const kind of ACCOUNT_KINDS) this.take(account, kind, `$SYS.REQ.ACCOUNT.*.${kind}`);
+    this.take(account, 'STATZ', `$SYS.REQ.ACCOUNT.${ALL_ACCOUNTS}.STATZ`);
+    this.take(account, 'NSUBS', '$SYS.REQ.ACCOUNT.NSUBS');
   }
 
-  deliver({ sid: kind }: Subscription, message: Message): boolean {
-    this.submit(readRequest(kind, null, message));
+  deliver({ sid: kind, subject }: Subscription, message: Message): boolean {
+    const isOfAccount = subject.startsWith('$SYS.REQ.ACCOUNT.') && kind !== 'NSUBS';
+    const account = isOfAccount ? (message.subjectText().split('.')[ACCOUNT_TOKEN] ?? '') : null;
+    // Statistics of all accounts have a subscription of their own, which this one matches too.
+    const isTwice = kind === 'STATZ' && account === ALL_ACCOUNTS && subject.includes('*');
+    if (!isTwice) this.submit(readRequest(kind, account, message));
     return true;
   }
 

@@ -6,7 +6,7 @@
 import type { Account } from '../account/account.ts';
 import { ClientConnection } from '../connection/client-connection.ts';
 import type { Connection } from '../connection/connection.ts';
-import type { MonitorSource } from '../monitor/monitor-source.ts';
+import type { SystemHost } from './system-host.ts';
 import type { ClosedReason } from '../protocol/errors.ts';
 import { ServerDescription } from './server-description.ts';
 import { SystemEvents } from './system-events.ts';
@@ -18,11 +18,11 @@ const STATISTICS = { kind: 'STATSZ', account: null, reply: '', body: '', accepte
 
 export class SystemServices {
   readonly events: SystemEvents;
-  private readonly host: MonitorSource;
+  private readonly host: SystemHost;
   private readonly description: ServerDescription;
   private readonly requests: SystemRequests;
 
-  constructor(host: MonitorSource) {
+  constructor(host: SystemHost) {
     this.host = host;
     this.description = new ServerDescription(host);
     this.requests = new SystemRequests(host, this.description);

@@ -106,11 +106,16 @@ function connectTo(server: RunningServer, user: string, name: string): Promise<N
 
 /** What is said, without what differs between runs and between the two programs. */
 export function settled(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map((each) => settled(each));
+  // nats-server's come in the order of Go's maps, which is none.
+  if (Array.isArray(value)) return value.map((each) => settled(each)).toSorted(byText);
   if (typeof value === 'string') return value.replace(/^_INBOX\..*/, 'INBOX');
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).filter(([key]) => !OWN.has(key));
   return Object.fromEntries(members.map(([key, each]) => [key, VARYING.has(key) ? typeof each : settled(each)]));
+}
+
+function byText(a: unknown, b: unknown): number {
+  return JSON.stringify(a) < JSON.stringify(b) ? -1 : 1;
 }
 
 /** Only petiole has these, or they say what the program can do. */
@@ -119,5 +124,5 @@ const VARYING: ReadonlySet<string> = new Set(
   `id server_id sid cid port seq time timestamp now start stop last_activity uptime idle rtt mem cpu go msgs bytes
   subscriptions num_subscriptions num_cache num_inserts num_removes num_matches cache_hit_rate max_fanout avg_fanout
   total total_connections pending_bytes in_msgs in_bytes out_msgs out_bytes in_client_msgs in_client_bytes
-  out_client_msgs out_client_bytes config_load_time config_digest store_dir`.split(/\s+/),
+  out_client_msgs out_client_bytes config_load_time config_digest store_dir update_time`.split(/\s+/),
 );

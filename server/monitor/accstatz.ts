@@ -8,12 +8,15 @@
 import type { Account } from '../account/account.ts';
 import type { Traffic } from '../connection/statistics.ts';
 import type { HttpResponse } from '../io/io.ts';
-import { jsonResponse, type MonitorContext } from './endpoint.ts';
-import { jsonText } from './json-text.ts';
+import type { AnswerWork } from './answer-work.ts';
+import { type Answer, jsonResponse, type MonitorContext, overfullResponse } from './endpoint.ts';
+import { JsonDocument } from './json-document.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
 import { momentText } from './time-text.ts';
 
+/** Connections looked at between two yields. */
+const STEP = 256;
 const NOTHING = { msgs: 0, bytes: 0 };
 
 export interface AccstatzRequest {
@@ -30,33 +33,41 @@ interface Use {
   openLeafs: number;
 }
 
-export function accstatz(query: Query, { source, requests }: MonitorContext): HttpResponse {
+export function accstatz(query: Query, { source, requests, listBytesMax }: MonitorContext): Answer {
   requests.count('/accstatz');
-  const body = accstatzBody(source, { accounts: [], withUnused: query.boolean('unused') });
-  return jsonResponse(200, jsonText(body, 2));
+  const request = { accounts: [], withUnused: query.boolean('unused') };
+  return answer(request, source, new JsonDocument(listBytesMax));
 }
 
-/** The page. Accounts that there are none of are left out. */
-function accstatzBody(source: MonitorSource, request: AccstatzRequest): object {
-  return {
-    server_id: source.id,
-    now: momentText(source.io.clock.wallMs()),
-    account_statz: accountStatistics(source, request),
-  };
+function* answer(request: AccstatzRequest, source: MonitorSource, json: JsonDocument): AnswerWork<HttpResponse> {
+  json.beginObject();
+  json.members({ server_id: source.id, now: momentText(source.io.clock.wallMs()) });
+  json.beginArray('account_statz');
+  for (const row of rowsOf(source, request)) {
+    if (json.isOverfull) break;
+    if (row !== null) json.element(row);
+    yield;
+  }
+  json.end();
+  json.end();
+  return json.isOverfull ? overfullResponse() : jsonResponse(200, yield* json.bytes());
 }
 
-/** One object for each account, as events show them too. */
-export function accountStatistics(source: MonitorSource, { accounts, withUnused }: AccstatzRequest): object[] {
+/** One object for each account, as events show them too, in one go: it is for some accounts and not for thousands. */
+export function accountStatistics(source: MonitorSource, request: AccstatzRequest): object[] {
+  return [...rowsOf(source, request)].filter((row) => row !== null);
+}
+
+/** The accounts' objects; `null` where so much work was done that others may have a turn. */
+function* rowsOf(source: MonitorSource, { accounts, withUnused }: AccstatzRequest): Generator<object | null, void> {
   const { accounts: known } = source;
   const named = accounts.map((name) => known.get(name)).filter((account) => account !== undefined);
   const asked = accounts.length === 0 ? [...known.values()] : named;
-  const uses = usesByAccount(source);
-  const statistics: object[] = [];
+  const uses = yield* usesOf(asked, source);
   for (const account of asked) {
-    const use = uses.get(account.name) as Use;
-    if (withUnused || account.limits.clients > 0 || use.openLeafs > 0) statistics.push(statisticsOf(account, use));
+    const use = uses.get(account) as Use;
+    if (withUnused || account.limits.clients > 0 || use.openLeafs > 0) yield statisticsOf(account, use);
   }
-  return statistics;
 }
 
 function statisticsOf({ name, limits, sublist }: Account, use: Use): object {
@@ -84,26 +95,26 @@ function receivedOf({ inMessages, inBytes }: Traffic): object {
   return { msgs: inMessages, bytes: inBytes };
 }
 
-/** Of those that are connected and of those that are gone. */
-function usesByAccount(source: MonitorSource): Map<string, Use> {
-  const { accounts, closedConnections, clients, leafNodes, globalAccount } = source;
+/** Of those that are connected now and of those that are gone now: whoever goes meanwhile is counted once. */
+function* usesOf(asked: readonly Account[], source: MonitorSource): Generator<null, Map<Account, Use>> {
+  const { accounts, closedConnections, globalAccount } = source;
   closedConnections.traffic.keepOnly(accounts);
-  const uses = new Map<string, Use>();
-  for (const name of accounts.keys()) {
-    const gone = closedConnections.traffic.of(name);
-    const { slowConsumers } = gone;
-    uses.set(name, { clients: gone.clients.copy(), leafs: gone.leafs.copy(), slowConsumers, openLeafs: 0 });
+  const uses = new Map<Account, Use>();
+  for (const account of asked) {
+    const { clients, leafs, slowConsumers } = closedConnections.traffic.of(account.name);
+    uses.set(account, { clients: clients.copy(), leafs: leafs.copy(), slowConsumers, openLeafs: 0 });
   }
-  for (const client of clients.values()) {
-    const { name } = client.account ?? globalAccount;
-    // A connection that begins to close is among those that are gone.
-    if (!client.isClosed) uses.get(name)?.clients.add(client.trafficSoFar);
-  }
-  for (const link of leafNodes.links()) {
-    const use = uses.get(link.account.name);
+  // A connection that begins to close is among those that are gone.
+  const open = [...source.clients.values()].filter(({ isClosed }) => !isClosed);
+  for (const link of source.leafNodes.links()) {
+    const use = uses.get(link.account);
     if (use === undefined || link.isClosed) continue;
     use.leafs.add(link.trafficSoFar);
     use.openLeafs++;
+  }
+  for (const [at, client] of open.entries()) {
+    uses.get(client.account ?? globalAccount)?.clients.add(client.trafficSoFar);
+    if (at % STEP === STEP - 1) yield null;
   }
   return uses;
 }

@@ -1,11 +1,23 @@
 /** What accounts have moved, by those who are connected and those who are gone. */
 import { describe, expect, it } from 'vitest';
 import { emptyAccount } from '../../server/config/account-options.ts';
-import { accountStatistics } from '../../server/monitor/accstatz.ts';
-import { Crowd, type Json } from './monitor-crowd.ts';
+import type { HttpResponse } from '../../server/io/io.ts';
+import { accountStatistics, accstatz } from '../../server/monitor/accstatz.ts';
+import { type AnswerWork, runAnswer } from '../../server/monitor/answer-work.ts';
+import { CpuUsage } from '../../server/monitor/cpu-usage.ts';
+import type { MonitorContext } from '../../server/monitor/endpoint.ts';
+import { MetricsRoom } from '../../server/monitor/metrics-room.ts';
+import { Query } from '../../server/monitor/query.ts';
+import { RequestCounts } from '../../server/monitor/request-counts.ts';
+import { bodyOf, Crowd, type Json } from './monitor-crowd.ts';
 
 function statisticsOf(crowd: Crowd, accounts: readonly string[], withUnused = false): Json[] {
   return accountStatistics(crowd.server, { accounts, withUnused }) as Json[];
+}
+
+function contextOf({ server }: Crowd): MonitorContext {
+  const cpu = new CpuUsage(server.io);
+  return { source: server, requests: new RequestCounts(), cpu, metrics: new MetricsRoom(), listBytesMax: 1_000_000 };
 }
 
 describe('the statistics of accounts', () => {
@@ -21,6 +33,23 @@ describe('the statistics of accounts', () => {
     expect(statisticsOf(crowd, [])).toEqual([]);
     expect(statisticsOf(crowd, ['$G', 'none'], true)).toMatchObject([{ conns: 0, leafnodes: 0, ...moved }]);
     expect(statisticsOf(crowd, [], true).map(({ acc }) => acc)).toEqual(['$G', '$SYS']);
+  });
+
+  it('let everything else run while they are made, and count once who goes meanwhile', () => {
+    const crowd = new Crowd({ tickMs: 0.2 }).start();
+    const clients = Array.from({ length: 20_000 }, () => crowd.client('PUB nobody 2\r\nhi\r\n'));
+    const before = crowd.turns;
+    const work = accstatz(new Query(''), contextOf(crowd)) as AnswerWork<HttpResponse>;
+    const pages: HttpResponse[] = [];
+    runAnswer(crowd.server.io, work, (page) => pages.push(page));
+    for (let i = 0; pages.length === 0; i++) {
+      crowd.endTurn();
+      clients[i * 7]?.hangUp();
+      clients[19_999 - i]?.hangUp();
+    }
+    expect(crowd.turns - before).toBeGreaterThan(2);
+    const { account_statz: rows } = JSON.parse(bodyOf(pages[0] as HttpResponse)) as Json;
+    expect(rows).toMatchObject([{ acc: '$G', received: { msgs: 20_000, bytes: 40_000 } }]);
   });
 
   it('tell how many were closed because they were slow', () => {

@@ -10,6 +10,7 @@ import type { SystemHost } from './system-host.ts';
 import type { ClosedReason } from '../protocol/errors.ts';
 import { ServerDescription } from './server-description.ts';
 import { SystemEvents } from './system-events.ts';
+import { SystemImports } from './system-imports.ts';
 import { SystemRequests } from './system-requests.ts';
 import { answerUserInfo } from './user-info.ts';
 
@@ -21,11 +22,13 @@ export class SystemServices {
   private readonly host: SystemHost;
   private readonly description: ServerDescription;
   private readonly requests: SystemRequests;
+  private readonly imports: SystemImports;
 
   constructor(host: SystemHost) {
     this.host = host;
     this.description = new ServerDescription(host);
     this.requests = new SystemRequests(host, this.description);
+    this.imports = new SystemImports(host.io, host.systemAccount);
     this.events = new SystemEvents(host, this.description, () => this.requests.submit(STATISTICS));
   }
 
@@ -39,6 +42,7 @@ export class SystemServices {
   /** Serves an account that is new. */
   serve(account: Account): void {
     answerUserInfo(this.description, account);
+    this.imports.addTo(account);
   }
 
   /** Those who never said who they are were of the account that is everybody's. */

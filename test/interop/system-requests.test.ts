@@ -61,7 +61,7 @@ describeAsked('requests in the system account', (both) => {
     ['$SYS.REQ.SERVER.ID.RELOAD', ''],
     ['$SYS.REQ.SERVER.ID.RELOAD', '{"server_name":"other"}'],
     ['$SYS.REQ.SERVER.PING.RELOAD', ''],
-    ['$SYS.REQ.ACCOUNT.B.SUBSZ', '{"test":"$JS.API.INFO"}'],
+    ['$SYS.REQ.ACCOUNT.B.SUBSZ', ''],
     ['$SYS.REQ.ACCOUNT.NONE.SUBSZ', '{"limit":3}'],
     ['$SYS.REQ.ACCOUNT.SYS.CONNZ', '{"auth":true}'],
     ['$SYS.REQ.ACCOUNT.NONE.CONNZ', ''],
@@ -127,6 +127,25 @@ describeAsked('requests in the system account', (both) => {
       }
       await client.close();
     }
+  });
+
+  it('about an account are answered in it', async () => {
+    const requests = ['ACCOUNT.PING.CONNZ', 'SERVER.PING.CONNZ', 'ACCOUNT.PING.STATZ', 'ACCOUNT.A.CONNZ'];
+    const [theirs, ours] = await Promise.all(
+      both().map(async (asked) => {
+        const client = await asked.client('a', 'in A');
+        const other = await asked.client('b');
+        const answers: unknown[] = [];
+        for (const each of requests) {
+          const answer = await asked.request(client, `$SYS.REQ.${each}`, '{"auth":true}', '');
+          answers.push(typeof answer === 'string' ? answer : JSON.parse(Buffer.from(answer).toString()));
+        }
+        await Promise.all([client.close(), other.close()]);
+        return answers;
+      }),
+    );
+    expect(settled(ours)).toEqual(settled(theirs));
+    expect(ours).toHaveLength(requests.length);
   });
 
   it('number what is said of the server', async () => {

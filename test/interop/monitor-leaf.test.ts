@@ -30,6 +30,55 @@ describeWithHub('a leaf link in monitoring', () => {
   });
 });
 
+describeWithHub('/leafz', () => {
+  it('shows a link as nats-server does, and what its other end wants', async () => {
+    const hub = await startHub({ leafnodes: 'compression: off' });
+    const client = await hub.client();
+    client.send('SUB wanted.at.the.hub 1\r\nSUB wanted.by.a.group q 2\r\nPING\r\n');
+    await client.expect('PONG\r\n');
+    const pages = [];
+    for (const target of [natsServer(), petiole()]) {
+      if (isAbsent(target)) throw new Error(target.absent);
+      const config = `http: "127.0.0.1:-1", leafnodes { remotes: [ { url: "${hub.url()}" } ] }`;
+      const observed = await observe(target, { config });
+      try {
+        await until(async () => (await observed.page('/leafz?subs=1')).text.includes('wanted.by.a.group'), 'interest');
+        pages.push(await leafPages(observed));
+      } finally {
+        await observed.stop();
+      }
+    }
+    await client.close();
+    await hub.server.stop();
+    const [theirs, ours] = pages;
+    expect(ours).toEqual(theirs);
+    expect(ours?.wanted).toEqual(['wanted.at.the.hub', 'wanted.by.a.group']);
+  });
+});
+
+interface LeafPages {
+  readonly pages: readonly string[];
+  readonly wanted: readonly string[];
+}
+
+async function leafPages(observed: Observed): Promise<LeafPages> {
+  const paths = ['/leafz', '/leafz?acc=$G&subs=1', '/leafz?acc=NONE&subs=1'];
+  const pages = [];
+  for (const path of paths) {
+    const { text } = await observed.page(path);
+    const withoutLists = text.replaceAll(/^ *"subscriptions_list": \[\n.*?\],\n/gms, '"subscriptions_list",\n');
+    pages.push(
+      settled(withoutLists)
+        .replaceAll(OWN, '')
+        .replaceAll(/"id": \d+/g, '"id"'),
+    );
+  }
+  const [link] = (await observed.json('/leafz?subs=1'))['leafs'] as Json[];
+  const list = link?.['subscriptions_list'] as string[];
+  expect(link?.['subscriptions']).toBe(list.length);
+  return { pages, wanted: list.filter((subject) => subject.startsWith('wanted')).sort() };
+}
+
 async function isLinked(observed: Observed): Promise<boolean> {
   return (await observed.json('/varz'))['leafnodes'] === 1;
 }

@@ -1,0 +1,126 @@
+/**
+ * Streams of a site that are fed from its hub, and streams of the hub that are fed from a site, over a link that is cut:
+ * nothing is lost, nothing comes twice, and the rest is there soon after the link is.
+ */
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import { expect, onTestFinished, test } from 'vitest';
+import { serve } from '../helpers/describe-targets.ts';
+import { type FaultProxy, startFaultProxy } from '../helpers/fault-proxy.ts';
+import { describeWithHub } from '../helpers/real-hub.ts';
+import { isAbsent, natsServer, petiole, type RunningServer } from '../helpers/targets.ts';
+import { until } from '../helpers/until.ts';
+
+const EXTERNAL_HUB = { api: '$JS.hub.API', deliver: '' };
+/** Longer than the hub keeps a consumer that nobody listens to. */
+const OUTAGE_MS = 12_000;
+const CAUGHT_UP_MS = 3000;
+
+describeWithHub('a site of petiole', () => {
+  test('mirrors a stream of its hub across a cut link', async () => {
+    const { far, near, proxy } = await startPair();
+    await create(far, { name: 'O', subjects: ['o.>'] });
+    await create(near, { name: 'M', mirror: { name: 'O', external: EXTERNAL_HUB } });
+    for (let n = 1; n <= 10; n++) await far.request(`o.${n}`, String(n));
+    await until(async () => (await held(near, 'M')) === 10, 'the mirror to have it all');
+    await cut(proxy, OUTAGE_MS, async () => {
+      for (let n = 11; n <= 200; n++) await far.request(`o.${n}`, String(n));
+    });
+    await until(async () => (await held(near, 'M')) === 200, 'the mirror to catch up', CAUGHT_UP_MS);
+    expect(await payloads(near, 'M')).toEqual(numbers(200));
+    await far.request('o.201', '201');
+    await until(async () => (await held(near, 'M')) === 201, 'the mirror to go on');
+  });
+
+  test('draws from a stream of its hub while the link comes and goes', async () => {
+    const { far, near, proxy } = await startPair();
+    await create(far, { name: 'O', subjects: ['o.>'] });
+    await create(near, { name: 'S', sources: [{ name: 'O', external: EXTERNAL_HUB }] });
+    await publishBesideResets(far, proxy, 2000);
+    await until(async () => (await held(near, 'S')) === 2000, 'the stream to have it all', 20_000);
+    expect(await payloads(near, 'S')).toEqual(numbers(2000));
+  });
+
+  test('is drawn from by its hub while the link comes and goes', async () => {
+    const { far, near, proxy } = await startPair();
+    await create(near, { name: 'O', subjects: ['o.>'] });
+    await create(far, { name: 'S', sources: [{ name: 'O', external: { api: '$JS.site.API', deliver: '' } }] });
+    await create(far, { name: 'M', mirror: { name: 'O', external: { api: '$JS.site.API', deliver: '' } } });
+    await publishBesideResets(near, proxy, 500);
+    await until(async () => (await held(far, 'S')) === 500, 'the stream of the hub to have it all', 40_000);
+    await until(async () => (await held(far, 'M')) === 500, 'the mirror of the hub to have it all', 40_000);
+    expect(await payloads(far, 'S')).toEqual(numbers(500));
+    expect(await payloads(far, 'M')).toEqual(numbers(500));
+  });
+});
+
+async function startPair(): Promise<{ far: NatsConnection; near: NatsConnection; proxy: FaultProxy }> {
+  const [hubTarget, siteTarget] = [natsServer(), petiole()];
+  if (isAbsent(hubTarget)) throw new Error(hubTarget.absent);
+  if (isAbsent(siteTarget)) throw new Error(siteTarget.absent);
+  const hub = await serve(
+    hubTarget,
+    'jetstream { store_dir: "store", domain: hub }\nleafnodes { listen: "127.0.0.1:-1" }',
+  );
+  const proxy = await startFaultProxy(await hub.listening('leafnode'));
+  const { port } = proxy.address;
+  const site = await serve(
+    siteTarget,
+    `jetstream { store_dir: "store", domain: site }\nleafnodes { remotes: [ { url: "nats://127.0.0.1:${port}" } ] }`,
+  );
+  return { far: await connectTo(hub), near: await connectTo(site), proxy };
+}
+
+async function connectTo(server: RunningServer): Promise<NatsConnection> {
+  const { host, port } = server.address();
+  const client = await connect({ servers: `${host}:${port}` });
+  onTestFinished(() => client.close());
+  return client;
+}
+
+interface StreamFields {
+  readonly name: string;
+  readonly [field: string]: unknown;
+}
+
+async function create(client: NatsConnection, config: StreamFields): Promise<void> {
+  const answer = await client.request(`$JS.API.STREAM.CREATE.${config.name}`, JSON.stringify(config));
+  expect(answer.json()).not.toHaveProperty('error');
+}
+
+async function held(client: NatsConnection, stream: string): Promise<number> {
+  const answer = await client.request(`$JS.API.STREAM.INFO.${stream}`);
+  return answer.json<{ state: { messages: number } }>().state.messages;
+}
+
+/** The payloads of all messages, in order. */
+async function payloads(client: NatsConnection, stream: string): Promise<string[]> {
+  const found: string[] = [];
+  for (let seq = 1; seq <= (await held(client, stream)); seq++) {
+    const answer = await client.request(`$JS.API.STREAM.MSG.GET.${stream}`, JSON.stringify({ seq }));
+    const { message } = answer.json<{ message: { data: string } }>();
+    found.push(Buffer.from(message.data, 'base64').toString());
+  }
+  return found;
+}
+
+function numbers(last: number): string[] {
+  return Array.from({ length: last }, (_, at) => String(at + 1));
+}
+
+async function cut(proxy: FaultProxy, forMs: number, meanwhile: () => Promise<void>): Promise<void> {
+  proxy.refuse(true);
+  proxy.reset();
+  const pause = new Promise((resolve) => setTimeout(resolve, forMs));
+  await meanwhile();
+  await pause;
+  proxy.refuse(false);
+}
+
+/** Publishes numbers one by one, and has the link cut several times meanwhile. */
+async function publishBesideResets(client: NatsConnection, proxy: FaultProxy, last: number): Promise<void> {
+  for (let n = 1; n <= last; n++) {
+    await client.request(`o.${n % 5}`, String(n));
+    if (n % Math.floor(last / 5) === 0) proxy.reset();
+    if (n % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -201,6 +201,7 @@ describeBoth('the monitoring port', ({ natsServer: theirServer, petiole: ourServ
       [theirServer(), ourServer()].map(async ({ server: { target } }) => {
         const observed = await observe(target, { config });
         const paths = ['/', '/varz', '/ops/nats/', '/ops/nats', '/ops/nats/healthz', '/ops//nats/healthz', '/ops'];
+        paths.push('/ops/nats/raftz', '/ops/nats/ipqueuesz?all=x', '/ops/nats/jsz?limit=x', '/jsz', '/ops/nats/debug');
         const found = [];
         for (const path of paths) found.push(await observed.page(path));
         await observed.stop();

@@ -41,6 +41,9 @@ describeBoth(
 
     it('counts the requests of each endpoint alike', async () => {
       const paths = ['/', '/varz', '/connz', '/connz?limit=x', '/connz?sort=x', '/subsz?subs=x', '/subscriptionsz'];
+      const others = ['accountz', 'accstatz', 'jsz', 'leafz', 'routez', 'gatewayz', 'raftz', 'ipqueuesz', 'stacksz'];
+      for (const path of others) paths.push(`/${path}`, `/${path}?acc=none&all=x&subs=x&limit=x&unused=x`);
+      paths.push('/debug/vars');
       for (const path of [...paths, '/healthz?details=x', '/healthz?stream=s', '/nothing', '/varz/']) {
         await Promise.all([natsServer().page(path), petiole().page(path)]);
       }

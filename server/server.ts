@@ -319,6 +319,14 @@ export class Server implements ConnectionHost, MonitorSource {
     this.system.events.refused(connection, hasSaid ? this.globalAccount : null);
   }
 
+  linkOpened(link: Connection, account: Account): void {
+    this.system.linkOpened(link, account);
+  }
+
+  clientsChanged(account: Account): void {
+    this.system.events.connectionsChanged(account);
+  }
+
   slowConsumer(connection: Connection, detail: string): void {
     if (detail.startsWith('WriteDeadline')) this.slowConsumersDeadline++;
     else this.slowConsumersPending++;

@@ -79,6 +79,7 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
     limits.clients++;
     this.isCounted = true;
     this.account = account;
+    this.host.clientsChanged(account);
     this.user = user;
     this.permissions = permissions;
     this.rights = permissions === null ? null : new ClientRights(permissions, this.host.io.clock);
@@ -94,8 +95,11 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
   protected abstract limitsChanged(): void;
 
   protected leaveAccount(): void {
-    if (this.isCounted && this.account !== null) this.account.limits.clients--;
+    const { account, isCounted } = this;
     this.isCounted = false;
+    if (!isCounted || account === null) return;
+    account.limits.clients--;
+    this.host.clientsChanged(account);
   }
 
   protected refuse(options: Readonly<ConnectOptions> | null): void {

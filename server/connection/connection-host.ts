@@ -86,6 +86,10 @@ export interface ConnectionHost {
   connectionIdentified(connection: Connection, account: Account): void;
   /** It may not be who it says, or has not said so (`hasSaid`) where it has to; what follows is its end. */
   connectionRefused(connection: Connection, hasSaid: boolean): void;
+  /** A link to another server is of this account from now on. */
+  linkOpened(link: Connection, account: Account): void;
+  /** A client has come into the account, or left it. */
+  clientsChanged(account: Account): void;
   slowConsumer(connection: Connection, detail: string): void;
   connectionClosing(connection: Connection, reason: ClosedReason): void;
   connectionGone(connection: Connection): void;

@@ -18,9 +18,11 @@ import { type Answer, BadRequest, type MonitorContext } from '../monitor/endpoin
 import { MetricsRoom } from '../monitor/metrics-room.ts';
 import { RequestCounts } from '../monitor/request-counts.ts';
 import { decode, encode } from '../protocol/go-json.ts';
+import { EVENT_ID_BYTES, eventId } from '../protocol/event-id.ts';
 import { bytesOfText } from '../protocol/go-json-reader.ts';
+import type { Account } from '../account/account.ts';
 import { ACCOUNT_KINDS } from './account-kinds.ts';
-import { connectionsEvent } from './account-connections.ts';
+import { accountConnections, readConnectionsRequest } from './account-connections.ts';
 import { compactJson } from './compact-json.ts';
 import type { PageRequest } from './page-option.ts';
 import { isMeant, STATISTICS_BODY } from './request-filter.ts';
@@ -69,6 +71,23 @@ export class SystemAnswers {
     };
   }
 
+  /** Publishes the summary for everybody. */
+  publishStatistics(): void {
+    this.answerStatistics({ reply: '', body: '' });
+  }
+
+  /** Publishes how many are connected to the account, for those who listen to either subject. */
+  publishConnections({ name }: Account): void {
+    const account = bytesOfText(name);
+    const { random, clock } = this.host.io;
+    const stamp = { id: eventId(random.bytes(EVENT_ID_BYTES)), wallMs: clock.wallMs() };
+    for (const subject of [`$SYS.SERVER.ACCOUNT.${account}.CONNS`, `$SYS.ACCOUNT.${account}.SERVER.CONNS`]) {
+      if (!this.host.systemAccount.hasInterest(Buffer.from(subject, 'latin1'))) continue;
+      const event = accountConnections(this.host, { ...stamp, server: this.description.next() }, account);
+      if (event !== null) this.replies.send(subject, [event]);
+    }
+  }
+
   /** Answers, now or later, if the request is meant for this server. */
   answer(request: SystemRequest): void {
     const { kind, account, reply } = request;
@@ -82,7 +101,7 @@ export class SystemAnswers {
   }
 
   /** Without a reply it is the summary for everybody that is asked for. */
-  private answerStatistics({ reply, body }: SystemRequest): void {
+  private answerStatistics({ reply, body }: Pick<SystemRequest, 'reply' | 'body'>): void {
     const to = reply === '' ? `$SYS.SERVER.${this.host.id}.STATSZ` : reply;
     if (body !== '') {
       const { value, error } = decode(body, STATISTICS_BODY);
@@ -93,7 +112,11 @@ export class SystemAnswers {
   }
 
   private answerConnections({ account, reply, body }: SystemRequest): void {
-    const event = connectionsEvent(this.host, this.description, account ?? '', body);
+    if (account === null || !readConnectionsRequest(body, account, this.host)) return;
+    const { random, clock } = this.host.io;
+    const id = eventId(random.bytes(EVENT_ID_BYTES));
+    const stamp = { id, wallMs: clock.wallMs(), server: this.description.next() };
+    const event = accountConnections(this.host, stamp, account);
     if (event !== null) this.replies.send(reply, [event]);
   }
 

@@ -2,13 +2,16 @@
  * What this server tells of itself in the system account without being asked:
  *
  *     $SYS.ACCOUNT.<account>.CONNECT, .DISCONNECT     connections that come and go
+ *     $SYS.ACCOUNT.<account>.SERVER.CONNS             how many an account has, when that changes and in between; also
+ *     $SYS.SERVER.ACCOUNT.<account>.CONNS             by its old name
  *     $SYS.SERVER.<id>.CLIENT.AUTH.ERR                clients that are refused; and for the owners of accounts
  *     $SYS.ACCOUNT.CLIENT.AUTH.ERR                    in the account that they would have been in
  *     $SYS.SERVER.<id>.STATSZ                         how it is, at intervals that grow from STATISTICS_MS_MIN
  *     $SYS.SERVER.<id>.LAMEDUCK, .SHUTDOWN            it goes
  *
  * Nobody listens to most of it on most servers. As long as nobody listens to any of it (`watchers` is 0), a connection
- * that comes or goes costs one comparison, and there is no timer.
+ * that comes or goes costs one comparison, and there is no timer. Counting an account's connections means looking at all of
+ * them: of changes within CHANGES_MS after one that was told only the last is told.
  */
 
 import { Buffer } from 'node:buffer';
@@ -19,14 +22,18 @@ import type { MonitorSource } from '../monitor/monitor-source.ts';
 import type { InterestListener } from '../ports.ts';
 import type { ClosedReason } from '../protocol/errors.ts';
 import { EVENT_ID_BYTES, eventId } from '../protocol/event-id.ts';
+import { bytesOfText } from '../protocol/go-json-reader.ts';
 import { Message } from '../protocol/message.ts';
 import { subjectMatches } from '../subject/subject.ts';
 import type { Subscription } from '../subject/subscription.ts';
 import { connectEvent, disconnectEvent, type EventStamp } from './connection-event.ts';
 import type { ServerDescription } from './server-description.ts';
+import type { SystemRequests } from './system-requests.ts';
 
 const STATISTICS_MS_MIN = 250;
 const STATISTICS_MS_MAX = 10_000;
+const CHANGES_MS = 100;
+const HEARTBEAT_MS = 30_000;
 
 /** Subjects that some event may be published under. */
 const OVERLAPS_EVENTS = /^(?:>|(?:\*|\$SYS)\.(?:>|(?:\*|ACCOUNT|SERVER)\.))/;
@@ -34,17 +41,20 @@ const OVERLAPS_EVENTS = /^(?:>|(?:\*|\$SYS)\.(?:>|(?:\*|ACCOUNT|SERVER)\.))/;
 export class SystemEvents implements InterestListener {
   private readonly host: MonitorSource;
   private readonly description: ServerDescription;
-  private readonly publishStatistics: () => void;
+  private readonly requests: SystemRequests;
   private readonly statisticsSubject: string;
   private watchers = 0;
   private statisticsTimer: Timer | null = null;
+  private readonly changed = new Set<Account>();
+  private changesTimer: Timer | null = null;
+  private heartbeatTimer: Timer | null = null;
   private isOpen = false;
 
-  /** `publishStatistics` publishes the server's STATSZ. */
-  constructor(host: MonitorSource, description: ServerDescription, publishStatistics: () => void) {
+  /** `requests` has what is needed to describe more than one connection. */
+  constructor(host: MonitorSource, description: ServerDescription, requests: SystemRequests) {
     this.host = host;
     this.description = description;
-    this.publishStatistics = publishStatistics;
+    this.requests = requests;
     this.statisticsSubject = `$SYS.SERVER.${host.id}.STATSZ`;
   }
 
@@ -60,6 +70,7 @@ export class SystemEvents implements InterestListener {
     this.watchers++;
     const isTicking = this.statisticsTimer !== null;
     if (!isTicking && subjectMatches(key, this.statisticsSubject)) this.tickAfter(STATISTICS_MS_MIN);
+    if (this.heartbeatTimer === null) this.beatLater();
   }
 
   subscriptionRemoved({ key }: Subscription): void {
@@ -70,8 +81,20 @@ export class SystemEvents implements InterestListener {
     this.statisticsTimer = this.host.io.timers.after(ms, () => {
       this.statisticsTimer = null;
       if (!this.isOpen || !this.host.systemAccount.hasInterest(Buffer.from(this.statisticsSubject))) return;
-      this.publishStatistics();
+      this.requests.withAnswers((answers) => answers.publishStatistics());
       this.tickAfter(Math.min(ms * 2, STATISTICS_MS_MAX));
+    });
+  }
+
+  private beatLater(): void {
+    this.heartbeatTimer = this.host.io.timers.after(HEARTBEAT_MS, () => {
+      this.heartbeatTimer = null;
+      if (!this.isOpen || this.watchers === 0) return;
+      for (const account of this.host.accounts.values()) {
+        if (account.limits.clients > 0) this.connectionsChanged(account);
+      }
+      for (const link of this.host.leafNodes.links()) this.connectionsChanged(link.account);
+      this.beatLater();
     });
   }
 
@@ -79,14 +102,36 @@ export class SystemEvents implements InterestListener {
 
   connected(connection: Connection, account: Account): void {
     if (this.watchers === 0 || !this.isOpen) return;
-    this.publish(`$SYS.ACCOUNT.${account.name}.CONNECT`, () => connectEvent(this.stamp(), connection, account.name));
+    const name = bytesOfText(account.name);
+    this.publish(`$SYS.ACCOUNT.${name}.CONNECT`, () => connectEvent(this.stamp(), connection, name));
   }
 
   disconnected(connection: Connection, account: Account, reason: ClosedReason): void {
     if (this.watchers === 0 || !this.isOpen) return;
-    this.publish(`$SYS.ACCOUNT.${account.name}.DISCONNECT`, () =>
-      disconnectEvent(this.stamp(), connection, account.name, reason),
-    );
+    const name = bytesOfText(account.name);
+    const event = (): string => disconnectEvent(this.stamp(), connection, name, reason);
+    this.publish(`$SYS.ACCOUNT.${name}.DISCONNECT`, event);
+  }
+
+  /** Nobody is told of the account that is everybody's. */
+  connectionsChanged(account: Account): void {
+    if (this.watchers === 0 || !this.isOpen || account === this.host.globalAccount) return;
+    this.changed.add(account);
+    if (this.changesTimer !== null) return;
+    // Behind this turn, when whoever comes or goes has done so.
+    this.changesTimer = this.host.io.timers.after(CHANGES_MS, () => {
+      this.changesTimer = null;
+      const [next] = this.changed;
+      if (next !== undefined) this.connectionsChanged(next);
+    });
+    this.host.io.timers.afterTurn(() => this.tellChanges());
+  }
+
+  private tellChanges(): void {
+    const accounts = [...this.changed];
+    this.changed.clear();
+    if (!this.isOpen) return;
+    for (const account of accounts) this.requests.withAnswers((answers) => answers.publishConnections(account));
   }
 
   /** `account`: the one in which its owners are told; `null` for none. */
@@ -107,7 +152,7 @@ export class SystemEvents implements InterestListener {
     if (!this.isOpen) return;
     this.publish(`$SYS.SERVER.${this.host.id}.SHUTDOWN`, () => this.description.next());
     this.isOpen = false;
-    this.statisticsTimer?.cancel();
+    for (const timer of [this.statisticsTimer, this.changesTimer, this.heartbeatTimer]) timer?.cancel();
   }
 
   private stamp(): EventStamp {

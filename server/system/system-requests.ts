@@ -17,7 +17,7 @@ import { Subscription } from '../subject/subscription.ts';
 import type { ServerDescription } from './server-description.ts';
 import type { SystemAnswers } from './system-answers.ts';
 import type { SystemHost } from './system-host.ts';
-import { readRequest, type SystemRequest } from './system-request.ts';
+import { readRequest } from './system-request.ts';
 
 const WAITING_MAX = 256;
 
@@ -37,7 +37,7 @@ export class SystemRequests implements Sink {
   private readonly description: ServerDescription;
   private answers: SystemAnswers | null = null;
   /** `null` as long as nobody has asked. */
-  private waiting: SystemRequest[] | null = null;
+  private waiting: ((answers: SystemAnswers) => void)[] | null = null;
 
   constructor(host: SystemHost, description: ServerDescription) {
     this.host = host;
@@ -63,14 +63,16 @@ export class SystemRequests implements Sink {
     const account = isOfAccount ? (message.subjectText().split('.')[ACCOUNT_TOKEN] ?? '') : null;
     // Statistics of all accounts have a subscription of their own, which this one matches too.
     const isTwice = kind === 'STATZ' && account === ALL_ACCOUNTS && subject.includes('*');
-    if (!isTwice) this.submit(readRequest(kind, account, message));
+    if (isTwice) return true;
+    const request = readRequest(kind, account, message);
+    this.withAnswers((answers) => answers.answer(request));
     return true;
   }
 
-  /** Has the request answered, now or once there is what that needs. */
-  submit(request: SystemRequest): void {
-    if (this.answers !== null) this.answers.answer(request);
-    else this.keep(request);
+  /** Calls back now, or once they are loaded. */
+  withAnswers(callback: (answers: SystemAnswers) => void): void {
+    if (this.answers === null) this.keep(callback);
+    else callback(this.answers);
   }
 
   /** The kind stands where other subscriptions have the number by which a client knows them. */
@@ -78,12 +80,12 @@ export class SystemRequests implements Sink {
     account.subscribe(new Subscription(this, subject, '', kind));
   }
 
-  private keep(request: SystemRequest): void {
+  private keep(callback: (answers: SystemAnswers) => void): void {
     if (this.waiting === null) {
       this.waiting = [];
       this.load();
     }
-    if (this.waiting.length < WAITING_MAX) this.waiting.push(request);
+    if (this.waiting.length < WAITING_MAX) this.waiting.push(callback);
   }
 
   private load(): void {
@@ -91,7 +93,7 @@ export class SystemRequests implements Sink {
       ({ SystemAnswers: Answers }) => {
         const answers = new Answers(this.host, this.description);
         this.answers = answers;
-        for (const request of this.waiting ?? []) answers.answer(request);
+        for (const task of this.waiting ?? []) task(answers);
         this.waiting = null;
       },
       (error: unknown) => {

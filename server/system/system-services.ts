@@ -6,6 +6,8 @@
 import type { Account } from '../account/account.ts';
 import { ClientConnection } from '../connection/client-connection.ts';
 import type { Connection } from '../connection/connection.ts';
+import { LeafConnection } from '../../leafnode/leaf-connection.ts';
+import { SolicitedLink } from '../../leafnode/solicited-link.ts';
 import type { SystemHost } from './system-host.ts';
 import type { ClosedReason } from '../protocol/errors.ts';
 import { ServerDescription } from './server-description.ts';
@@ -13,9 +15,6 @@ import { SystemEvents } from './system-events.ts';
 import { SystemImports } from './system-imports.ts';
 import { SystemRequests } from './system-requests.ts';
 import { answerUserInfo } from './user-info.ts';
-
-/** The summary that nobody in particular asks for. */
-const STATISTICS = { kind: 'STATSZ', account: null, reply: '', body: '', acceptedEncoding: '' };
 
 export class SystemServices {
   readonly events: SystemEvents;
@@ -29,7 +28,7 @@ export class SystemServices {
     this.description = new ServerDescription(host);
     this.requests = new SystemRequests(host, this.description);
     this.imports = new SystemImports(host.io, host.systemAccount);
-    this.events = new SystemEvents(host, this.description, () => this.requests.submit(STATISTICS));
+    this.events = new SystemEvents(host, this.description, this.requests);
   }
 
   /** Serves all accounts there are from now on. */
@@ -49,7 +48,16 @@ export class SystemServices {
   connectionClosing(connection: Connection, reason: ClosedReason): void {
     if (connection instanceof ClientConnection) {
       this.events.disconnected(connection, connection.account ?? this.host.globalAccount, reason);
+    } else if (connection instanceof LeafConnection && connection.accountName !== '') {
+      this.events.connectionsChanged(connection.account);
+      this.events.disconnected(connection, connection.account, reason);
     }
+  }
+
+  /** Only the side that dialled tells of a link that comes, as nats-server has it. */
+  linkOpened(link: Connection, account: Account): void {
+    this.events.connectionsChanged(account);
+    if (link instanceof SolicitedLink) this.events.connected(link, account);
   }
 
   lameDuck(): void {

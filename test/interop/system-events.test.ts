@@ -55,6 +55,35 @@ describeAsked('events in the system account', (both) => {
   });
 });
 
+describeAsked('events about accounts', (both) => {
+  it('tell how many are connected, under both subjects', async () => {
+    const [theirs, ours] = await Promise.all(
+      both().map(async ({ system, server }) => {
+        const heard: { readonly subject: string; readonly body: Json }[] = [];
+        const callback = (_error: Error | null, { subject, data }: Msg): void => {
+          heard.push({ subject, body: JSON.parse(Buffer.from(data).toString()) as Json });
+        };
+        system.subscribe('$SYS.ACCOUNT.*.SERVER.CONNS', { callback });
+        system.subscribe('$SYS.SERVER.ACCOUNT.*.CONNS', { callback });
+        await system.flush();
+        for (const [before, user] of ['b', 'a'].entries()) {
+          const client = await dial(server.address());
+          client.send(connectLine({ user, pass: 'p' }));
+          await until(() => heard.length >= before * 4 + 2, 'to hear that a client has come');
+          // Longer than changes are put together.
+          await delay(150);
+          await client.close();
+          await until(() => heard.length >= before * 4 + 4, 'to hear that a client has gone');
+          await delay(150);
+        }
+        return heard.map(({ subject, body }) => settled({ subject, body: { ...body, conns: body['conns'] } }));
+      }),
+    );
+    expect(theirs).toHaveLength(8);
+    expect(ours).toEqual(theirs);
+  });
+});
+
 describeTargets('events in the account of everybody', (target) => {
   it('tell the owners of those who are refused', async () => {
     const server = await serve(target, 'authorization { users: [{ user: g, password: p }] }');

@@ -49,6 +49,8 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
   holdCount = 0;
   isDeciding = false;
   firstLineAt: number = NOWHERE;
+  /** It shook hands before anything was said. */
+  isTlsFirst = false;
 
   private parser: ClientParser | null = null;
   private verbose = true;

@@ -35,6 +35,7 @@ export interface ConnectionFacts {
   readonly version: string;
   /** null: not encrypted. */
   readonly tls: TlsPeer | null;
+  readonly isTlsFirst: boolean;
   /** Who it says it is, and '' if it says nothing; a token is not shown. */
   readonly user: string;
   readonly account: string;
@@ -62,6 +63,7 @@ export function baseFacts(connection: Connection, clock: Clock): Omit<Connection
     lang: '',
     version: '',
     tls: connection.socket.tls ?? null,
+    isTlsFirst: false,
     user: '',
   };
 }
@@ -73,6 +75,7 @@ export function clientFacts(client: ClientConnection, clock: Clock, defaultAccou
     ...baseFacts(client, clock),
     kind: 'Client',
     stalls: client.stalls,
+    isTlsFirst: client.isTlsFirst,
     subscriptions: client.subscriptions.size,
     name,
     lang,

@@ -197,7 +197,8 @@ class TlsEntrance implements WheelEntry {
     else if (!isPinned(peer, this.plan.options.pinnedKeys))
       this.failed({ text: 'certificate not pinned', isProbe: false });
     else {
-      if (!this.isGreeted) client.greetClient();
+      client.isTlsFirst = !this.isGreeted;
+      if (client.isTlsFirst) client.greetClient();
       client.entered();
       this.debug('TLS handshake complete');
       this.debug(`TLS version ${peer.version}, cipher suite ${peer.cipher}`);

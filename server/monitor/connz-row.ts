@@ -37,6 +37,7 @@ export function* writeRow(entry: ConnzEntry, options: RowOptions, json: JsonDocu
   json.members(trafficMembers(facts));
   // Of a closed connection it is not remembered which certificate it showed.
   if (withUser && !isClosed) json.members({ tls_peer_certs: peerCertificates(facts.tls) });
+  if (facts.isTlsFirst) json.members({ tls_first: true });
   const account = facts.account === globalAccount ? '' : facts.account;
   if (withUser) json.members({ authorized_user: facts.user || undefined, account: account || undefined });
   if (list !== 'none') yield* writeList(entry, list, json);

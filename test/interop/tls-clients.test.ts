@@ -120,11 +120,13 @@ describeTargets('a server with TLS', (target) => {
   });
 
   test('shakes hands first where it is told to', async () => {
-    const server = await serve(target, tlsBlock('handshake_first: true'));
+    const server = await serve(target, `http: "127.0.0.1:-1"\n${tlsBlock('handshake_first: true')}`);
     const client = await dialTls(server.address(), { authority, isFirst: true });
     await client.sees(/^INFO .*"tls_required":true/);
     await talk(client);
     expect(server.log).toContain('Clients that are not using "TLS Handshake First" option will fail to connect');
+    const { body } = await page(server, '/connz');
+    expect(body).toMatchObject({ connections: [{ tls_version: '1.3', tls_first: true }] });
   });
 
   test('waits a moment for those who shake hands first, then greets the others', async () => {
@@ -171,7 +173,7 @@ describeTargets('a server with TLS', (target) => {
     expect((await page(server, '/varz')).body).toMatchObject({ tls_required: true, tls_verify: true, tls_timeout: 3 });
     const connection = { tls_version: '1.3', tls_cipher_suite: 'TLS_AES_128_GCM_SHA256' };
     expect((await page(server, '/connz')).body).toMatchObject({ connections: [connection] });
-    expect(JSON.stringify((await page(server, '/connz')).body)).not.toContain('tls_peer_certs');
+    expect(JSON.stringify((await page(server, '/connz')).body)).not.toMatch(/tls_peer_certs|tls_first/);
     const { raw, publicKey } = new X509Certificate(joe.certificate);
     const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
     const spki = digest(publicKey.export({ type: 'spki', format: 'der' }));

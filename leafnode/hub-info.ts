@@ -13,6 +13,8 @@ export interface HubInfo {
   readonly domain: string;
   readonly headers: boolean;
   readonly tlsRequired: boolean;
+  /** To be signed by those who log in with a key; empty when there is none. */
+  readonly nonce: string;
   /** Bytes; 0 when not told. */
   readonly maxPayloadBytes: number;
   /** 0 when it is no leaf, route or client port. */
@@ -54,6 +56,7 @@ export function readHubInfo(json: string): HubInfo | string {
     domain: fields.text('domain'),
     headers: fields.flag('headers'),
     tlsRequired: fields.flag('tls_required'),
+    nonce: fields.text('nonce'),
     maxPayloadBytes: fields.count('max_payload'),
     clientId: fields.count('client_id'),
     compression: fields.text('compression'),

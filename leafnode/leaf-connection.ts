@@ -16,6 +16,7 @@
 import { Buffer } from 'node:buffer';
 import { strict as assert } from 'node:assert';
 import type { Account } from '../server/account/account.ts';
+import type { CompressionMode } from '../server/config/compression.ts';
 import type { ConnectionHost, ConnectionLimits } from '../server/connection/connection-host.ts';
 import { Connection } from '../server/connection/connection.ts';
 import type { Socket } from '../server/io/io.ts';
@@ -24,7 +25,6 @@ import { goQuoteBytes } from '../server/protocol/go-quote.ts';
 import type { Message } from '../server/protocol/message.ts';
 import type { SinkKind } from '../server/ports.ts';
 import type { Subscription } from '../server/subject/subscription.ts';
-import type { CompressionMode } from './leaf-handshake.ts';
 import { type LeafOperations, LeafParser } from './leaf-parser.ts';
 import { LeafSession, type SessionLink } from './leaf-session.ts';
 import type { Dropped } from './link-outbox.ts';
@@ -174,6 +174,11 @@ export abstract class LeafConnection extends Connection implements LeafOperation
     traffic.inBytes += parser.bytesIn;
     parser.messagesIn = 0;
     parser.bytesIn = 0;
+  }
+
+  /** What has been read and was not understood yet is nobody's: from here on other terms hold. */
+  protected forgetUnread(): void {
+    this.ownParser = null;
   }
 
   message(message: Message): void {

@@ -1,13 +1,14 @@
 /**
- * The two lines by which a soliciting link and its hub come to know each other: why a hub's greeting is refused, and
- * the CONNECT that answers an accepted one.
+ * The lines by which a soliciting link and its hub come to know each other: why a hub's greeting is refused, the INFO
+ * that begins compression, and the CONNECT that answers an accepted greeting.
  *
- * Compression is never offered: the hub compresses nothing for a link that answers its greeting with CONNECT at once.
  * The protocol level told is 2, everything short of message tracing.
  */
 
+import type { CompressionMode } from '../server/config/compression.ts';
 import type { ClosedReason } from '../server/protocol/errors.ts';
 import type { HubInfo } from './hub-info.ts';
+import type { SignedLogin } from './leaf-credentials.ts';
 import type { LeafSite } from './leaf-site.ts';
 
 const PROTOCOL = 2;
@@ -25,13 +26,6 @@ export interface Refusal {
 export function refusalOf(info: HubInfo): Refusal | null {
   if (info.clientId === 0 || (info.leafnodeUrls === null && !info.infoOnConnect)) {
     return { text: 'attempted to connect to wrong port', reason: 'Incorrect Port', isTold: false };
-  }
-  if (info.tlsRequired) {
-    return {
-      text: 'the remote requires TLS, which this link does not have',
-      reason: 'Protocol Violation',
-      isTold: false,
-    };
   }
   if (info.cluster.includes(' ')) {
     return { text: 'cluster name cannot contain spaces', reason: 'Protocol Violation', isTold: true };
@@ -53,19 +47,35 @@ export interface ConnectFacts {
   /** The local account. */
   readonly account: string;
   readonly login: Login | null;
+  readonly signed: SignedLogin | null;
   readonly isHub: boolean;
   readonly headers: boolean;
   readonly compression: CompressionMode;
   readonly denyImports: readonly string[];
 }
 
-/** `off`: the hub could compress; `not supported`: it could not either. */
-export type CompressionMode = 'off' | 'not supported';
+/** The INFO behind which this side compresses; nothing else is asked of it. */
+export function compressionLine(site: LeafSite, connectionId: number, told: CompressionMode): string {
+  const fields = {
+    server_id: site.serverId,
+    server_name: site.serverName,
+    version: site.version,
+    proto: PROTOCOL,
+    headers: true,
+    client_id: connectionId,
+    compression: told,
+  };
+  return `INFO ${JSON.stringify(fields)}\r\n`;
+}
 
 /** The CONNECT line, fields and their order as nats-server sends them; what is empty or false is left out. */
-export function connectLine({ site, account, login, isHub, headers, compression, denyImports }: ConnectFacts): string {
+export function connectLine(facts: ConnectFacts): string {
+  const { site, account, login, signed, isHub, headers, compression, denyImports } = facts;
   const fields = {
     version: site.version,
+    nkey: signed?.nkey,
+    jwt: signed?.jwt,
+    sig: signed?.sig,
     user: login?.username,
     pass: login?.password,
     auth_token: login?.password === null ? login.username : undefined,

@@ -8,12 +8,12 @@
  */
 
 import type { LeafnodeOptions, LeafRemoteOptions } from '../server/config/options.ts';
+import type { CompressionMode } from '../server/config/compression.ts';
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
 import type { Account } from '../server/account/account.ts';
 import { Message } from '../server/protocol/message.ts';
 import { AccountInterest } from './account-interest.ts';
 import type { LeafConnection } from './leaf-connection.ts';
-import type { CompressionMode } from './leaf-handshake.ts';
 import type { LeafSite } from './leaf-site.ts';
 import { Remote, type RemoteState } from './remote.ts';
 

@@ -1,10 +1,12 @@
 /** What all links of a server have in common, what a remote sets down for each of its own, and what these tell it. */
 
-import type { LeafRemoteOptions } from '../server/config/options.ts';
+import type { LeafRemoteOptions, LeafUrl } from '../server/config/options.ts';
+import type { ClosedReason } from '../server/protocol/errors.ts';
 import type { Message } from '../server/protocol/message.ts';
 import type { AccountInterest } from './account-interest.ts';
 import type { Login } from './leaf-handshake.ts';
 import type { LeafSite } from './leaf-site.ts';
+import type { RemoteEncryption } from './remote-encryption.ts';
 
 export interface LinkSettings {
   readonly site: LeafSite;
@@ -19,7 +21,9 @@ export interface LinkSettings {
 export interface LinkTerms extends LinkSettings {
   readonly options: LeafRemoteOptions;
   readonly interest: AccountInterest;
+  readonly url: LeafUrl;
   readonly login: Login | null;
+  readonly encryption: RemoteEncryption;
   readonly events: LinkEvents;
 }
 
@@ -29,5 +33,5 @@ export interface LinkEvents {
   /** The hub has taken the link in. */
   opened(): void;
   /** The link has ended; dial again no sooner than after `delayMs`. Called once. */
-  lost(delayMs: number): void;
+  lost(delayMs: number, reason: ClosedReason | null): void;
 }

@@ -16,11 +16,14 @@
 
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
 import type { Timer } from '../server/io/io.ts';
-import type { LeafRemoteOptions } from '../server/config/options.ts';
+import type { LeafRemoteOptions, LeafUrl } from '../server/config/options.ts';
+import type { ClosedReason } from '../server/protocol/errors.ts';
 import type { AccountInterest } from './account-interest.ts';
 import { Dial, hostPort } from './dial.ts';
-import type { LinkEvents, LinkSettings } from './link-terms.ts';
+import { LinkSocket } from './link-socket.ts';
+import type { LinkEvents, LinkSettings, LinkTerms } from './link-terms.ts';
 import { reconnectDelayMs } from './reconnect-delay.ts';
+import { RemoteEncryption } from './remote-encryption.ts';
 import { RemoteUrls } from './remote-urls.ts';
 import { SolicitedLink } from './solicited-link.ts';
 
@@ -45,6 +48,8 @@ export class Remote implements LinkEvents {
 
   private readonly context: RemoteContext;
   private readonly urls: RemoteUrls;
+  private readonly encryption: RemoteEncryption;
+  private url: LeafUrl | null = null;
   private dial: Dial | null = null;
   private timer: Timer | null = null;
   private failures = 0;
@@ -54,7 +59,9 @@ export class Remote implements LinkEvents {
     this.context = context;
     this.options = options;
     this.interest = interest;
-    const { fraction } = context.host.io.random;
+    const { io } = context.host;
+    const { fraction } = io.random;
+    this.encryption = new RemoteEncryption(io, options.tls, options.urls);
     this.urls = new RemoteUrls(options.urls, options.randomizesUrls ? fraction : null);
   }
 
@@ -80,18 +87,29 @@ export class Remote implements LinkEvents {
     this.opens++;
   }
 
-  lost(delayMs: number): void {
+  lost(delayMs: number, reason: ClosedReason | null): void {
     this.connection = null;
     if (this.state === 'closed') return;
     const wasOpen = this.state === 'open';
-    this.waitAndDial(delayMs);
+    const waitMs = this.waitAndDial(delayMs);
     if (!wasOpen) this.failures++;
+    const what = wasOpen ? 'lost' : 'not established';
+    const seconds = (waitMs / 1000).toFixed(1);
+    this.context.host.log.notice(
+      `Leafnode link to remote server ${JSON.stringify(this.addressText)} ${what} (${reason}), next attempt in ${seconds}s`,
+    );
+  }
+
+  /** Where the last dial went. */
+  private get addressText(): string {
+    return this.url === null ? '' : hostPort(this.url);
   }
 
   private dialNext(): void {
     const { context, options } = this;
     const { host } = context;
     const url = this.urls.next();
+    this.url = url;
     const timeoutMs = options.dialTimeoutMs > 0 ? options.dialTimeoutMs : context.dialTimeoutMs;
     this.timer = null;
     this.state = 'dialling';
@@ -103,19 +121,23 @@ export class Remote implements LinkEvents {
         this.attempts = 0;
         this.wasReached = true;
         this.state = 'linking';
-        const { interest, urls } = this;
-        const login = urls.loginFor(url);
-        const terms = { ...context, options, interest, login, events: this };
-        const connection = new SolicitedLink(host, socket, context.site.nextConnectionId(), terms);
+        const linkSocket = new LinkSocket(socket);
+        const connection = new SolicitedLink(host, linkSocket, context.site.nextConnectionId(), this.termsFor(url));
         this.connection = connection;
+        linkSocket.attach(connection);
         connection.connected();
-        return connection;
+        return linkSocket;
       },
       failed: (text) => {
         this.dial = null;
         this.dialFailed(address, text);
       },
     });
+  }
+
+  private termsFor(url: LeafUrl): LinkTerms {
+    const { context, options, interest, encryption } = this;
+    return { ...context, options, interest, url, login: this.urls.loginFor(url), encryption, events: this };
   }
 
   private dialFailed(address: string, text: string): void {
@@ -135,10 +157,12 @@ export class Remote implements LinkEvents {
     return this.attempts === 1 || this.attempts % Math.max(1, every) === 0;
   }
 
-  private waitAndDial(extraMs: number): void {
+  /** Milliseconds until the next dial. */
+  private waitAndDial(extraMs: number): number {
     const { host, reconnectIntervalMs } = this.context;
     this.state = 'waiting';
     const delayMs = reconnectDelayMs(reconnectIntervalMs, this.failures, this.urls.count, host.io.random.fraction());
     this.timer = host.io.timers.after(extraMs + delayMs, () => this.dialNext());
+    return extraMs + delayMs;
   }
 }

@@ -1,45 +1,69 @@
 /**
  * The link that this side has dialled: how it and its hub come to know each other, from the moment the socket stands.
  *
- *     connected ──► awaits INFO ──INFO──► awaits the second INFO ──INFO {connect_info}──► open
- *                   first_info_timeout    (CONNECT was sent)  CONNECT_INFO_MS
+ *     connected ──► [TLS] ──► awaits INFO ──INFO──► [TLS] ──► [compression: INFO ──► awaits INFO, compressed]
+ *                  first      first_info_timeout    if asked for              STEP_MS
  *
- * Interest and messages of the hub are taken as they come, once it has said INFO.
+ *         ──► [reads credentials] ──► CONNECT ──► awaits the second INFO ──INFO {connect_info}──► open
+ *                STEP_MS                                STEP_MS
+ *
+ * What is in brackets is left out unless it is configured or agreed on. Interest and messages of the hub are taken from
+ * the CONNECT on. Whatever was read in clear and not understood when encryption or compression begins is forgotten:
+ * nobody but the hub may say the first word of what follows.
  */
 
 import { Buffer } from 'node:buffer';
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
-import type { Socket } from '../server/io/io.ts';
+import { fileLogin, keyLogin, type SignedLogin } from './leaf-credentials.ts';
 import { type HubInfo, readHubInfo } from './hub-info.ts';
 import { LeafConnection } from './leaf-connection.ts';
-import { connectLine, refusalOf } from './leaf-handshake.ts';
+import { compressionLine, connectLine, refusalOf } from './leaf-handshake.ts';
 import { LeafPermissions, type LinkDenies } from './leaf-permissions.ts';
 import type { LeafSession } from './leaf-session.ts';
+import { LinkCompression } from './link-compression.ts';
+import type { LinkSocket } from './link-socket.ts';
 import type { LinkTerms } from './link-terms.ts';
 
-const CONNECT_INFO_MS = 2000;
+const STEP_MS = 2000;
+
+type Awaited = 'handshake' | 'info' | 'compressed info' | 'credentials' | 'connect info' | 'nothing';
+
+/** While these are awaited the hub may not speak of interest and messages. */
+const BEFORE_LOGIN: ReadonlySet<Awaited> = new Set<Awaited>(['handshake', 'info', 'compressed info']);
 
 export class SolicitedLink extends LeafConnection {
   override readonly isSpoke: boolean;
+  private readonly linkSocket: LinkSocket;
   private readonly terms: LinkTerms;
   private readonly denies: LinkDenies;
   private readonly joined: LeafSession;
-  private awaits: 'info' | 'connect info' | 'nothing' = 'info';
+  private readonly agreement: LinkCompression;
+  private awaits: Awaited = 'info';
+  private isEncrypted = false;
+  private nonce = '';
 
-  constructor(host: ConnectionHost, socket: Socket, id: number, terms: LinkTerms) {
+  constructor(host: ConnectionHost, socket: LinkSocket, id: number, terms: LinkTerms) {
     super(host, socket, id, terms);
     const { options, site, interest } = terms;
+    this.linkSocket = socket;
     this.terms = terms;
     this.isSpoke = !options.isHub;
-    this.denies = { ...options, ownDomain: site.hasJetStream ? site.domain : '' };
+    const ownDomain = site.hasJetStream ? site.domain : '';
+    const { denyExports, denyImports } = options;
+    this.denies = { denyExports, denyImports, ownDomain, ...(options.isHub && { inbound: null }) };
     this.joined = this.join(interest, new LeafPermissions(this.denies, null, null));
+    this.agreement = new LinkCompression(socket, options.compression);
   }
 
   connected(): void {
     this.host.log.notice(`${this.label} - Leafnode connection created for account: ${this.accountName} `);
-    this.stageDeadlineMs = this.connectedMs + this.terms.options.firstInfoTimeoutMs;
-    this.armDeadline();
+    const { options, encryption } = this.terms;
+    const awaitInfo = (): void => this.await('info', options.firstInfoTimeoutMs);
+    if (encryption.isFirst) this.shakeHands(awaitInfo);
+    else awaitInfo();
   }
+
+  // ── what the hub says of itself ──────────────────────────────────────────────────────────────────────────────────
 
   info(json: string): void {
     const info = readHubInfo(json);
@@ -47,7 +71,76 @@ export class SolicitedLink extends LeafConnection {
       this.violation(null, info);
       return;
     }
-    if (this.awaits === 'info' && !this.accepts(info)) return;
+    switch (this.awaits) {
+      case 'info':
+        this.greeted(info);
+        return;
+      case 'compressed info':
+        this.logIn(info);
+        return;
+      case 'handshake':
+      case 'credentials':
+        this.violation(null, 'Leafnode sent INFO in the middle of the handshake');
+        return;
+      case 'connect info':
+      case 'nothing':
+        this.learn(info);
+        if (this.awaits === 'connect info' && info.connectInfo) this.begin();
+    }
+  }
+
+  private greeted(info: HubInfo): void {
+    const refusal = refusalOf(info);
+    if (refusal !== null) {
+      const { text, reason, isTold } = refusal;
+      this.host.log.error(`${this.label} - ${text}`);
+      if (isTold) this.fail({ text, closes: reason });
+      else this.close(reason);
+      return;
+    }
+    this.nonce = info.nonce;
+    const isNeeded = this.terms.encryption.isNeeded(info.tlsRequired);
+    if (isNeeded && !this.isEncrypted) this.shakeHands(() => this.agree(info));
+    else this.agree(info);
+  }
+
+  private shakeHands(next: () => void): void {
+    const { host, terms } = this;
+    host.log.debug(`${this.label} - Starting TLS leafnode client handshake`);
+    this.forgetUnread();
+    this.await('handshake', terms.encryption.timeoutMs);
+    terms.encryption.shake(this.linkSocket, terms.url.host, (failure) => {
+      if (this.awaits !== 'handshake' || this.isClosed) return;
+      if (failure !== null) {
+        host.log.error(`${this.label} - TLS leafnode handshake error: ${failure}`);
+        this.abort('TLS Handshake Failure');
+        return;
+      }
+      const { version, cipher } = this.linkSocket.tls ?? { version: '', cipher: '' };
+      host.log.debug(`${this.label} - TLS handshake complete, version ${version}, cipher suite ${cipher}`);
+      this.isEncrypted = true;
+      next();
+    });
+  }
+
+  /** Settles compression. Where there is any, the hub greets again. */
+  private agree(info: HubInfo): void {
+    const { agreement, terms } = this;
+    const compresses = agreement.agree(info.compression, this.monotonicMs() - this.connectedMs);
+    this.compression = agreement.mode;
+    if (compresses === null) {
+      const text = `unsupported route compression mode ${JSON.stringify(info.compression)}`;
+      this.host.log.error(`${this.label} - ${text}`);
+      this.fail({ text, closes: 'Protocol Violation' });
+    } else if (compresses) {
+      this.greet(Buffer.from(compressionLine(terms.site, this.id, agreement.told), 'utf8'));
+      this.forgetUnread();
+      agreement.begin((detail) => this.violation(null, detail));
+      this.await('compressed info', STEP_MS);
+    } else this.logIn(info);
+  }
+
+  private learn(info: HubInfo): void {
     const { terms, joined } = this;
     const urls = info.leafnodeUrls ?? [];
     if (terms.options.followsDiscoveredServers && urls.length > 0) terms.events.urlsTold(urls);
@@ -56,40 +149,47 @@ export class SolicitedLink extends LeafConnection {
     }
     if (info.remoteAccount !== '') this.remoteAccount = info.remoteAccount;
     if (info.maxPayloadBytes > 0) joined.outbox.payloadBytesMax = info.maxPayloadBytes;
-    if (this.awaits === 'info') this.answer(info);
-    if (this.awaits === 'connect info' && (info.connectInfo || !info.infoOnConnect)) {
-      this.awaits = 'nothing';
-      this.open(joined);
-    }
   }
 
-  private accepts(info: HubInfo): boolean {
-    const refusal = refusalOf(info);
-    if (refusal === null) return true;
-    const { text, reason, isTold } = refusal;
-    this.host.log.error(`${this.label} - ${text}`);
-    if (isTold) this.fail({ text, closes: reason });
-    else this.close(reason);
-    return false;
-  }
+  // ── login ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  private answer(info: HubInfo): void {
+  private logIn(info: HubInfo): void {
     const { host, terms } = this;
-    const { site, options, login } = terms;
+    const { credentialsFile, nkeySeed } = terms.options;
+    const nonce = info.nonce === '' ? this.nonce : info.nonce;
+    this.learn(info);
+    if (credentialsFile !== '') {
+      host.log.debug(`${this.label} - Authenticating with credentials file ${JSON.stringify(credentialsFile)}`);
+      this.await('credentials', STEP_MS);
+      fileLogin(host.io.disk, credentialsFile, nonce, (signed) => this.connect(info, signed));
+    } else this.connect(info, nkeySeed === '' ? null : keyLogin(nkeySeed, nonce));
+  }
+
+  private connect(info: HubInfo, signed: SignedLogin | string | null): void {
+    if (this.isClosed) return;
+    if (typeof signed === 'string') {
+      this.violation(null, signed);
+      return;
+    }
+    const { host, terms, accountName: account, compression } = this;
+    const { site, login, options } = terms;
+    const { isHub, denyImports } = options;
     const headers = host.headersSupported && info.headers;
     this.remoteServer = info.serverName === '' ? info.serverId : info.serverName;
     this.remoteCluster = info.cluster;
     this.remoteDomain = info.domain;
-    this.compression = info.compression === '' ? 'not supported' : 'off';
     this.joined.outbox.withHeaders = headers;
-    const { isHub, denyImports } = options;
-    const account = this.accountName;
-    const facts = { site, account, login, isHub, headers, compression: this.compression, denyImports };
+    const facts = { site, account, login, signed, isHub, headers, compression, denyImports };
     this.send(Buffer.from(connectLine(facts), 'utf8'));
     host.log.debug(`${this.label} - Remote leafnode connect msg sent`);
-    this.awaits = 'connect info';
-    this.stageDeadlineMs = this.lastReadMs + CONNECT_INFO_MS;
-    this.armDeadline();
+    this.await('connect info', STEP_MS);
+    // An old hub says nothing more.
+    if (!info.infoOnConnect) this.begin();
+  }
+
+  private begin(): void {
+    this.awaits = 'nothing';
+    this.open(this.joined);
   }
 
   protected override opened(): void {
@@ -97,24 +197,53 @@ export class SolicitedLink extends LeafConnection {
     this.terms.events.opened();
   }
 
+  // ── otherwise ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  override ping(): void {
+    if (this.sessionOfSpeaker() !== null) super.ping();
+  }
+
+  override pong(): void {
+    super.pong();
+    this.agreement.adjust(this.rttMs);
+    this.compression = this.agreement.mode;
+  }
+
   protected override sessionOfSpeaker(): LeafSession | null {
-    if (this.awaits !== 'info') return this.joined;
+    if (!BEFORE_LOGIN.has(this.awaits)) return this.joined;
     this.violation(null, 'Leafnode sent something before INFO');
     return null;
   }
 
+  private await(what: Awaited, timeoutMs: number): void {
+    this.awaits = what;
+    this.stageDeadlineMs = this.monotonicMs() + timeoutMs;
+    this.armDeadline();
+  }
+
   protected override handshakeTimedOut(): void {
-    if (this.awaits === 'info') {
-      this.close('Read Error');
-      return;
+    const { log } = this.host;
+    switch (this.awaits) {
+      case 'handshake':
+        log.error(`${this.label} - TLS handshake timeout`);
+        this.abort('TLS Handshake Failure');
+        return;
+      case 'info': {
+        const hint = this.isEncrypted ? '' : ', which it may want to say encrypted (handshake_first)';
+        log.error(`${this.label} - The remote did not say INFO${hint}`);
+        this.close('Read Error');
+        return;
+      }
+      default: {
+        const text = 'Stale Leaf Node Connection - Closing';
+        log.error(`${this.label} - ${text}: no answer to ${this.awaits}`);
+        this.fail({ text, closes: 'Stale Connection' });
+      }
     }
-    const text = 'Stale Leaf Node Connection - Closing';
-    this.host.log.debug(`${this.label} - ${text}`);
-    this.fail({ text, closes: 'Stale Connection' });
   }
 
   protected override released(): void {
     super.released();
-    this.terms.events.lost(this.reconnectDelayMs);
+    this.terms.events.lost(this.reconnectDelayMs, this.closedReason);
   }
 }

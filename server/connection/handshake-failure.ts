@@ -61,11 +61,14 @@ export function handshakeFailure(error: IoError | null, peer: TlsPeer | null): H
   if (peer?.certificate === null || peer === null) {
     return { text: `tls: client didn't provide a certificate`, isProbe: false };
   }
-  return { text: `tls: failed to verify certificate: ${verification} (${shown(peer.certificate)})`, isProbe: false };
+  return {
+    text: `tls: failed to verify certificate: ${verification} (${certificateText(peer.certificate)})`,
+    isProbe: false,
+  };
 }
 
 /** Subject and digest of the certificate that was not taken. */
-function shown(der: Uint8Array): string {
+export function certificateText(der: Uint8Array): string {
   const subject = new X509Certificate(der).subject.split('\n').toReversed().join(',');
   return `${subject} SHA-256: ${createHash('sha256').update(der).digest('hex')}`;
 }

@@ -115,7 +115,6 @@ describe('the handshake of a leaf link', () => {
   it.each([
     ['no client id', { client_id: undefined }, 'attempted to connect to wrong port', 'Incorrect Port'],
     ['no leaf addresses', { leafnode_urls: undefined, info_on_connect: undefined }, 'wrong port', 'Incorrect Port'],
-    ['TLS', { tls_required: true }, 'requires TLS', 'Protocol Violation'],
   ])('is refused without a word on an INFO with %s', async (_, fields, text, reason) => {
     const { hub, edge } = await start();
     const link = await hub.accept();

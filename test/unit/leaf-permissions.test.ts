@@ -92,6 +92,7 @@ describe('an INFO line of a hub', () => {
       domain: '',
       headers: false,
       tlsRequired: false,
+      nonce: '',
       maxPayloadBytes: 0,
       clientId: 0,
       compression: '',

@@ -1,0 +1,161 @@
+/**
+ * The socket of a link, which may begin to compress while it is open.
+ *
+ *     connection ──write──► LinkSocket ─┬─────────────────────────► socket
+ *                                       └─► StreamEncoder ────────►
+ *     connection ◄──data── LinkSocket ◄─┬────────────────────────── socket
+ *                                       └─ StreamDecoder ◄─────────
+ *
+ * Each direction changes once, for good. What was handed to `write` before goes out as it is; what comes in is taken as
+ * compressed from the next read on, since a peer that has asked waits for the answer. Where nothing is compressed all of
+ * this is one more call.
+ *
+ * A write becomes one that its peer can read at once, and is in flight as long as the socket says so. The buffer that it
+ * is encoded into is its own until then; most writes are taken at once, and so one spare buffer serves nearly all.
+ * Counters of connections and of bytes that wait are about the content; only the socket sees less.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { CompressionLevel } from '../server/config/compression.ts';
+import { HEADROOM_BYTES } from '../server/io/io.ts';
+import type { Address, DialledPeer, IoError, Socket, SocketHandler, TlsContext, TlsPeer } from '../server/io/io.ts';
+import { StreamDecoder } from './s2/stream-decoder.ts';
+import { StreamEncoder } from './s2/stream-encoder.ts';
+
+const TARGET_BYTES_MIN = 4096;
+const SPARE_BYTES_MAX = 1024 * 1024;
+const NO_BYTES = Buffer.alloc(0);
+
+/** Not in use by any write. */
+let spare: Buffer = NO_BYTES;
+
+export class LinkSocket implements Socket, SocketHandler {
+  /** What goes out is compressed so much; `null`: not at all. */
+  level: CompressionLevel | null = null;
+  private readonly socket: Socket;
+  private handler: SocketHandler | null = null;
+  private encoder: StreamEncoder | null = null;
+  private decoder: StreamDecoder | null = null;
+  private corrupted: (failure: string) => void = () => undefined;
+  /** Holds what is in flight. */
+  private target: Buffer = NO_BYTES;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+  }
+
+  /** Who hears everything about the socket. */
+  attach(handler: SocketHandler): void {
+    this.handler = handler;
+  }
+
+  /** Compresses what is written from now on, so much. */
+  compress(level: CompressionLevel): void {
+    this.level = level;
+    this.encoder ??= new StreamEncoder();
+  }
+
+  /** Takes what is read from now on as compressed; `corrupted` hears why it can't be taken any further, if so. */
+  decompress(corrupted: (failure: string) => void): void {
+    this.corrupted = corrupted;
+    const content = (buffer: Buffer, start: number, end: number): boolean => this.hand(buffer, start, end);
+    this.decoder ??= new StreamDecoder({ content }, HEADROOM_BYTES);
+  }
+
+  get remote(): Address {
+    return this.socket.remote;
+  }
+
+  get local(): Address {
+    return this.socket.local;
+  }
+
+  get tls(): TlsPeer | null {
+    return this.socket.tls ?? null;
+  }
+
+  /** Shakes hands below: what is read and written from then on is encrypted. False where nothing can be. */
+  secure(context: TlsContext, peer: DialledPeer, done: (error: IoError | null) => void): boolean {
+    const { encrypt } = this.socket;
+    encrypt?.(context, peer, done);
+    return encrypt !== undefined;
+  }
+
+  write(pieces: readonly Uint8Array[]): void {
+    const { encoder, level } = this;
+    if (encoder === null) {
+      this.socket.write(pieces);
+      return;
+    }
+    let content = 0;
+    for (const piece of pieces) content += piece.length;
+    if (level === 's2_uncompressed') {
+      const target = this.takeTarget(encoder.framedBytesMax(0));
+      const used = encoder.frame(pieces, content, target);
+      this.socket.write([target.subarray(0, used), ...pieces]);
+    } else {
+      const target = this.takeTarget(encoder.framedBytesMax(content));
+      const used = encoder.compress(pieces, content, target);
+      this.socket.write([target.subarray(0, used)]);
+    }
+  }
+
+  resume(): void {
+    this.socket.resume();
+  }
+
+  end(): void {
+    this.socket.end();
+  }
+
+  destroy(): void {
+    this.socket.destroy();
+  }
+
+  connected(): void {
+    this.handler?.connected();
+  }
+
+  data(buffer: Buffer, start: number, end: number): boolean {
+    const { decoder } = this;
+    if (decoder === null) return this.hand(buffer, start, end);
+    if (decoder.read(buffer, start, end)) return true;
+    if (decoder.failure !== '') this.corrupted(decoder.failure);
+    return false;
+  }
+
+  written(): void {
+    this.giveTarget();
+    this.handler?.written();
+  }
+
+  ended(): void {
+    this.handler?.ended();
+  }
+
+  closed(error: IoError | null): void {
+    this.handler?.closed(error);
+  }
+
+  private hand(buffer: Buffer, start: number, end: number): boolean {
+    return this.handler !== null && this.handler.data(buffer, start, end);
+  }
+
+  private takeTarget(bytes: number): Buffer {
+    if (spare.length >= bytes) {
+      this.target = spare;
+      spare = NO_BYTES;
+      return this.target;
+    }
+    let size = TARGET_BYTES_MIN;
+    while (size < bytes) size *= 2;
+    this.target = Buffer.allocUnsafeSlow(size);
+    return this.target;
+  }
+
+  private giveTarget(): void {
+    const { target } = this;
+    this.target = NO_BYTES;
+    if (target.length > spare.length && target.length <= SPARE_BYTES_MAX) spare = target;
+  }
+}

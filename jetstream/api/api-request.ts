@@ -26,8 +26,8 @@ export class ApiRequest {
   readonly body: string;
   /** It counts on a level of the API that this server does not have. */
   readonly asksTooHighLevel: boolean;
-  /** The identity of the stream that is meant; empty where the request does not say. */
-  readonly streamIdentity: string;
+  /** The identity of the stream that is meant; empty: any, and its identity is to be told; `null`: it does not matter. */
+  readonly streamIdentity: string | null;
   /** Over which connection it came. */
   readonly source: Sink | null;
   onAnswered: Answered = () => undefined;
@@ -82,10 +82,10 @@ export class ApiRequest {
   }
 }
 
-function identityIn({ body, bodyStart, payloadStart }: Message): string {
-  if (payloadStart === bodyStart) return '';
+function identityIn({ body, bodyStart, payloadStart }: Message): string | null {
+  if (payloadStart === bodyStart) return null;
   const block = body.toString('latin1', bodyStart, payloadStart);
   const at = block.indexOf(IDENTITY_LINE);
-  if (at < 0) return '';
+  if (at < 0) return null;
   return block.slice(at + IDENTITY_LINE.length, block.indexOf('\r\n', at + IDENTITY_LINE.length)).trim();
 }

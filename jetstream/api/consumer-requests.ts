@@ -15,7 +15,14 @@ import { type ApiContext, type ApiEntry, type ApiHandler, streamOf } from './api
 import type { ApiRequest } from './api-request.ts';
 import { nowText } from './api-time.ts';
 import { consumersBody, isEmptyBody, readOptions } from './request-bodies.ts';
-import { fittedToStream, identityError, isForStreams, keepingStart, streamIdentity } from './sourcing-consumers.ts';
+import {
+  beginAnew,
+  fittedToStream,
+  identityError,
+  isForStreams,
+  keepingStart,
+  streamIdentity,
+} from './sourcing-consumers.ts';
 import type { StreamEntry } from './stream-entry.ts';
 import { consumerInfo, whenCounted } from './stream-info.ts';
 
@@ -43,7 +50,9 @@ const createConsumer: ApiHandler = (context, request) => {
   const answer = (): void => {
     const consumer = entry.consumers.get(config.name) as Consumer;
     const identity = isForStreams(config) ? streamIdentity(entry.stream) : '';
-    whenCounted([consumer], () => request.respond(CREATE, consumerInfo(consumer, 'full'), identity));
+    beginAnew(consumer, () => {
+      whenCounted([consumer], () => request.respond(CREATE, consumerInfo(consumer, 'full'), identity));
+    });
   };
   const put = (origin: ConsumerOrigin, created: string): void => {
     const isPut = jetstream.putConsumer(entry, config, existing, origin, created, answer);

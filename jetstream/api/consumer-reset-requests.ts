@@ -11,6 +11,7 @@ import { startingSequence } from '../consumer/starting-sequence.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import { STARTING_SEQUENCE_MAX } from '../store/store.ts';
 import type { ApiEntry, ApiHandler } from './api-handler.ts';
+import { streamIdentity } from './sourcing-consumers.ts';
 import { consumerInfo, whenCounted } from './stream-info.ts';
 
 const RESET = 'consumer_reset_response';
@@ -47,7 +48,8 @@ const resetConsumer: ApiHandler = (context, request) => {
     const sequence = Math.max(1, value.sequence === 0 ? consumer.state.ackFloor.stream + 1 : value.sequence);
     const answer = (): void =>
       whenCounted([consumer], () => {
-        request.respond(RESET, { ...consumerInfo(consumer, 'full'), reset_seq: sequence });
+        const identity = request.streamIdentity === null ? '' : streamIdentity(entry.stream);
+        request.respond(RESET, { ...consumerInfo(consumer, 'full'), reset_seq: sequence }, identity);
       });
     consumer.reset(sequence, () => {
       // What it will not have now, perhaps nobody waits for.

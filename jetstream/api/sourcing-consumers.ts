@@ -10,10 +10,12 @@
  * Source: nats-server's jsConsumerCreateRequest.
  */
 
+import { withRequiredLevel } from '../consumer/consumer-config-fields.ts';
 import type { ConsumerConfig } from '../consumer/consumer-config.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import { shortHash } from '../stream/short-hash.ts';
 import type { Stream } from '../stream/stream.ts';
+import type { Consumer } from '../consumer/consumer.ts';
 
 /** What tells the stream from an earlier one by its name. */
 export function streamIdentity({ created }: Stream): string {
@@ -25,10 +27,10 @@ export function isForStreams({ direct, sourcing }: ConsumerConfig): boolean {
   return direct || sourcing;
 }
 
-/** The error for a request that means another stream than this one. `meant` is empty where the request did not say. */
-export function identityError(stream: Stream, config: ConsumerConfig, meant: string): ApiError | null {
+/** The error for a request that means another stream than this one. `meant` is empty or `null` where the request did not say. */
+export function identityError(stream: Stream, config: ConsumerConfig, meant: string | null): ApiError | null {
   const identity = streamIdentity(stream);
-  if (!isForStreams(config) || meant === '' || meant === identity) return null;
+  if (!isForStreams(config) || meant === null || meant === '' || meant === identity) return null;
   return ApiErrors.consumerStreamIdentityMismatch(identity);
 }
 
@@ -40,7 +42,7 @@ export function fittedToStream(
 ): ConsumerConfig {
   if (!config.direct || !config.sourcing || config.name === '') return config;
   if (retention === 'limits') return { ...config, name: `${config.name}-${suffix}` };
-  return {
+  return withRequiredLevel({
     ...config,
     direct: false,
     durableName: config.name,
@@ -48,7 +50,14 @@ export function fittedToStream(
     ackWaitNs: 0,
     maxDeliver: 0,
     inactiveThresholdNs: 0,
-  };
+  });
+}
+
+/** A durable consumer goes on where its acknowledgements end, each time that it is asked for; `done` when it does. */
+export function beginAnew(consumer: Consumer, done: () => void): void {
+  const { sourcing, durableName } = consumer.config;
+  if (sourcing && durableName !== '') consumer.reset(consumer.state.ackFloor.stream + 1, done);
+  else done();
 }
 
 /** Where the durable consumer of a stream began stays, whatever the stream asks for now. */

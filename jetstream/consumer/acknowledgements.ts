@@ -103,7 +103,8 @@ export class Acknowledgements {
     if (wasFull) consumer.wake();
   }
 
-  private acknowledgeUpTo(consumerSequence: number, sequence: number): true {
+  /** This message and all before it are done. */
+  acknowledgeUpTo(consumerSequence: number, sequence: number): true {
     const { consumer } = this;
     const { state, stream } = consumer;
     const { settlements } = stream;

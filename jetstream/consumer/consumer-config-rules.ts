@@ -20,6 +20,7 @@ import { SubjectCollisions } from '../../server/subject/subject-collisions.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { ConsumerConfig, DeliverPolicy } from './consumer-config-fields.ts';
 import { unsupportedConsumerField } from './consumer-config-support.ts';
+import { checkFlowAcknowledged, completeFlowAcknowledged } from './flow-acknowledged-rules.ts';
 import { filtersOf } from './subject-filter.ts';
 import { checkPriority, PRIORITY_TIMEOUT_DEFAULT_NS } from './priority-config-rules.ts';
 import { checkPush, checkSamplingAndFlow } from './push-config-rules.ts';
@@ -63,6 +64,7 @@ export function completeConsumerConfig(
     completeWaits(draft, isPedantic) ??
     completeFromStream(draft, stream, isPedantic) ??
     completeDefaults(draft, limits, isPedantic) ??
+    completeFlowAcknowledged(draft, isPedantic) ??
     checkNames(draft) ??
     checkReplicas(draft, stream) ??
     checkWaits(draft) ??
@@ -170,10 +172,13 @@ function checkReplicas({ numReplicas }: Draft, stream: StreamFacts): ApiError | 
   return mustMatch && numReplicas !== stream.numReplicas ? ApiErrors.consumerReplicasShouldMatchStream : null;
 }
 
-function checkWaits({ ackWaitNs, backoffNs, maxDeliver, description }: Draft): ApiError | null {
+function checkWaits(draft: Draft): ApiError | null {
+  const { ackWaitNs, backoffNs, maxDeliver, description } = draft;
   const backoff = backoffNs ?? [];
   if (backoff.some((wait) => wait < 0)) return ApiErrors.consumerBackOffNegative;
   if (ackWaitNs < 0) return ApiErrors.consumerAckWaitNegative;
+  const flowError = checkFlowAcknowledged(draft);
+  if (flowError !== null) return flowError;
   if (maxDeliver !== -1 && backoff.length > maxDeliver) return ApiErrors.consumerMaxDeliverBackoff;
   return description.length > DESCRIPTION_BYTES_MAX
     ? ApiErrors.consumerDescriptionTooLong(DESCRIPTION_BYTES_MAX)

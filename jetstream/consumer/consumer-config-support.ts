@@ -17,7 +17,7 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   deliver_policy: 'whole',
   opt_start_seq: ({ optStartSeq }) => optStartSeq <= STARTING_SEQUENCE_MAX,
   opt_start_time: 'whole',
-  ack_policy: ({ ackPolicy }) => ackPolicy !== 'flow_control',
+  ack_policy: 'whole',
   ack_wait: 'whole',
   max_deliver: 'whole',
   backoff: 'whole',

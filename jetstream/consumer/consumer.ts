@@ -325,6 +325,10 @@ export class Consumer implements StoreListener, PushHost {
     this.inactivity.used();
   }
 
+  acknowledgeUpTo(consumerSequence: number, streamSequence: number): void {
+    this.acknowledgements.acknowledgeUpTo(consumerSequence, streamSequence);
+  }
+
   redeliverPending(): void {
     this.redelivery.expireAll();
   }

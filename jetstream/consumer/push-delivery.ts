@@ -18,14 +18,14 @@ import type { ConsumerConfig } from './consumer-config.ts';
 import { CallbackSink } from './consumer-sinks.ts';
 import type { Delivery, DeliveryHost, Take } from './delivery.ts';
 import { IdleHeartbeat } from './idle-heartbeat.ts';
-import { PushFlow } from './push-flow.ts';
+import { type FlowHost, PushFlow } from './push-flow.ts';
 import { sendStatus } from './push-status.ts';
 import { RateLimit } from './rate-limit.ts';
 
 /** Bytes that a rate limit lets pass at once, where the stream sets no largest message. */
 const RATE_BURST_BYTES: number = 1024 * 1024;
 
-export interface PushHost extends DeliveryHost {
+export interface PushHost extends FlowHost {
   readonly stream: DeliveryHost['stream'] & {
     readonly store: { readonly lastSequence: number };
     readonly config: { readonly maxMsgSize: number };
@@ -80,7 +80,8 @@ export class PushDelivery implements Delivery {
       this.subject = config.deliverSubject;
       this.destination = Buffer.from(config.deliverSubject, 'latin1');
       account.watch(this.subject, this.onInterest);
-      this.host.redeliverPending();
+      // Whoever acknowledges by flow control begins anew by itself.
+      if (config.ackPolicy !== 'flow_control') this.host.redeliverPending();
     }
     this.interestChanged();
   }
@@ -172,5 +173,6 @@ export class PushDelivery implements Delivery {
       this.destination,
       `100 Idle Heartbeat\r\nNats-Last-Consumer: ${state.nextConsumer - 1}\r\nNats-Last-Stream: ${last}\r\n${stalled}`,
     );
+    this.flow?.askForRest(this.destination);
   }
 }

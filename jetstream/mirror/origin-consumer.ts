@@ -62,9 +62,10 @@ export class OriginConsumer {
   private timer: Timer | null = null;
   private call: OriginCall | null = null;
   private subscription: Subscription | null = null;
-  /** Name of the present consumer, and how many messages of it came. */
+  /** Name of the present consumer, how many messages of it came, and the sequence of the last one. */
   private name = '';
   private delivered = 0;
+  private seen = 0;
   /** Once a server did not know the present form of a request. */
   private isOldForm = false;
   private stalledOn = '';
@@ -185,6 +186,7 @@ export class OriginConsumer {
     this.interest.stop();
     this.name = info.name;
     this.delivered = 0;
+    this.seen = 0;
     this.stalledOn = '';
     this.lag = info.pending;
     this.heard();
@@ -242,6 +244,7 @@ export class OriginConsumer {
       this.delay.reset();
     }
     this.delivered = place.consumerSequence;
+    this.seen = place.sequence;
     this.lag = Math.max(0, place.pending - 1);
     this.unstalled();
   }
@@ -263,8 +266,8 @@ export class OriginConsumer {
   }
 
   private answerFlowControl(reply: string): void {
-    const { delivered, reader, name } = this;
-    const headers = `NATS/1.0\r\nNats-Last-Consumer: ${delivered}\r\nNats-Last-Stream: ${reader.position}\r\n\r\n`;
+    const { delivered, seen, reader, name } = this;
+    const headers = `NATS/1.0\r\nNats-Last-Consumer: ${delivered}\r\nNats-Last-Stream: ${seen}\r\n\r\n`;
     reader.whenDurable(() => {
       if (this.phase === 'reading' && this.name === name) publish(this.calls.account, reply, '', headers, '');
     });

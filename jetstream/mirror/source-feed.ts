@@ -74,6 +74,9 @@ export class SourceFeed implements OriginReader {
   }
 
   opened({ deliveredSequence, identity }: OriginConsumerInfo): null {
+    // A consumer that somebody made is not asked for by the origin's identity.
+    const isOther = this.identity !== '' && identity !== '' && identity !== this.identity;
+    if (isOther) this.recreated();
     this.isRecreated = false;
     this.identity = identity;
     this.base = Math.max(this.base, deliveredSequence);

@@ -211,7 +211,7 @@ function withoutState(line: string): string {
 }
 
 interface Info {
-  readonly state: { readonly messages: number; readonly last_seq: number };
+  readonly state: { readonly messages: number; readonly last_seq: number; readonly consumer_count: number };
   readonly mirror?: Record<string, unknown>;
   readonly sources?: Record<string, unknown>[];
 }
@@ -270,4 +270,91 @@ async function sameTimes(to: JetStreamTalk, a: string, b: string, sequences: rea
 
 function sightly(line: string): string {
   return line.replaceAll(/"active":\d+/g, '"active":"<some time>"').replaceAll(/"active":-1/g, '"active":"<never>"');
+}
+
+describeTalks('streams that let messages go', '', [
+  ...['workqueue', 'interest'].map((retention): [string, (to: JetStreamTalk) => Promise<void>] => [
+    `by ${retention} are drawn from: what is taken over leaves them`,
+    async (to) => {
+      const [origin, taker] = [`W${retention}`, `T${retention}`];
+      await create(to, origin, { subjects: [`${origin}.>`], retention });
+      if (retention === 'workqueue') for (let n = 1; n <= 5; n++) await to.publish(`${origin}.a`, String(n));
+      await create(to, taker, { sources: [{ name: origin }] });
+      await until(
+        async () => (await info(to, origin)).state.consumer_count === 1,
+        'the consumer to be there',
+        PATIENCE_MS,
+      );
+      for (let n = 6; n <= 10; n++) await to.publish(`${origin}.b`, String(n));
+      await holds(to, taker, retention === 'workqueue' ? 10 : 5);
+      await holds(to, origin, 0);
+      await messages(to, taker, 10);
+      await to.state(origin);
+      await consumerOf(to, origin);
+      await to.api(`STREAM.DELETE.${taker}`);
+      await until(async () => (await info(to, origin)).state.consumer_count === 0, 'the consumer to go', PATIENCE_MS);
+    },
+  ]),
+  [
+    'are mirrored: what is taken over leaves them',
+    async (to) => {
+      await create(to, 'W3', { subjects: ['W3'], retention: 'workqueue' });
+      for (let n = 1; n <= 3; n++) await to.publish('W3', String(n));
+      await create(to, 'T3', { mirror: { name: 'W3' } });
+      await holds(to, 'T3', 3);
+      await holds(to, 'W3', 0);
+      await to.publish('W3', '4');
+      await holds(to, 'T3', 4);
+      await holds(to, 'W3', 0);
+      await messages(to, 'T3', 4);
+      await consumerOf(to, 'W3');
+    },
+  ],
+  [
+    'keep what the filter of a source leaves out',
+    async (to) => {
+      await create(to, 'W4', { subjects: ['W4.>'], retention: 'workqueue' });
+      for (const token of ['a', 'b', 'a', 'c']) await to.publish(`W4.${token}`, token);
+      await create(to, 'T4', { sources: [{ name: 'W4', filter_subject: 'W4.a' }] });
+      await holds(to, 'T4', 2);
+      await holds(to, 'W4', 2);
+      await messages(to, 'W4', 4);
+      await to.state('W4');
+    },
+  ],
+  [
+    'may be drawn from by a consumer that somebody made',
+    async (to) => {
+      await create(to, 'W5', { subjects: ['W5'], retention: 'workqueue' });
+      const config = { durable_name: 'C', ack_policy: 'flow_control', deliver_subject: 'fed.here' };
+      await to.api('CONSUMER.CREATE.W5.C', { stream_name: 'W5', config });
+      const consumer = { name: 'C', deliver_subject: 'fed.here' };
+      await create(to, 'T5', { sources: [{ name: 'W5', consumer }] });
+      for (let n = 1; n <= 3; n++) await to.publish('W5', String(n));
+      await holds(to, 'T5', 3);
+      await holds(to, 'W5', 0);
+      await messages(to, 'T5', 3);
+      await feeds(to, 'T5');
+      await create(to, 'T5b', { mirror: { name: 'W5', consumer: { name: 'D', deliver_subject: 'fed.there' } } });
+      await to.api('STREAM.UPDATE.T5', { name: 'T5', subjects: ['T5'] });
+      to.lines.push(withoutState(to.lines.pop() ?? ''));
+      await to.api('CONSUMER.NAMES.W5');
+    },
+  ],
+]);
+
+/** Writes down the only consumer of the stream. */
+async function consumerOf(to: JetStreamTalk, stream: string): Promise<void> {
+  const { consumers } = (await to.api(`CONSUMER.LIST.${stream}`)) as { consumers: Record<string, unknown>[] };
+  to.lines.pop();
+  const shown = consumers.map(({ name, config, delivered, ack_floor, num_pending, num_ack_pending }) => {
+    return JSON.stringify({ name, config, delivered, ack_floor, num_pending, num_ack_pending });
+  });
+  to.lines.push(
+    shown
+      .join('\n')
+      .replaceAll(/\$JS\.[SM]\.\w{8}/g, '<deliver subject>')
+      .replaceAll(/,"last_active":"[^"]*"/g, '')
+      .replaceAll(/"_nats.level":"\d"/g, '"_nats.level":"<level>"'),
+  );
 }

@@ -545,8 +545,40 @@ export const CONSUMER_ROWS: readonly ConsumerRow[] = [
   [
     'acks that are flow control',
     d({ ack_policy: 'flow_control', deliver_subject: 'd' }),
-    '10012 ack_policy not supported by petiole yet',
-    { petioleOnly: true },
+    {
+      ack_policy: 'flow_control',
+      ack_wait: undefined,
+      deliver_subject: 'd',
+      flow_control: true,
+      idle_heartbeat: 1e9,
+      max_waiting: undefined,
+      metadata: { '_nats.req.level': '4' },
+    },
+  ],
+  [
+    'acks that are flow control, by pulling',
+    d({ ack_policy: 'flow_control' }),
+    '10218 flow control ack policy requires a push based consumer',
+  ],
+  [
+    'acks that are flow control, with deadlines',
+    d({ ack_policy: 'flow_control', deliver_subject: 'd', ack_wait: 1e9 }),
+    '10221 flow control ack policy requires unset ack wait',
+  ],
+  [
+    'acks that are flow control, with back-off',
+    d({ ack_policy: 'flow_control', deliver_subject: 'd', backoff: [1e9] }),
+    '10221 flow control ack policy requires unset ack wait',
+  ],
+  [
+    'acks that are flow control, so many times',
+    d({ ack_policy: 'flow_control', deliver_subject: 'd', max_deliver: 5 }),
+    '10222 flow control ack policy requires unset max deliver',
+  ],
+  [
+    'acks that are flow control, for any number',
+    d({ ack_policy: 'flow_control', deliver_subject: 'd', max_ack_pending: -1 }),
+    '10220 flow control ack policy requires max ack pending',
   ],
   [
     'last per subject',

@@ -100,7 +100,6 @@ describe('a consumer configuration', () => {
     expect(unsupportedConsumerField(config)).toBeNull();
     const all = { ...config, optStartSeq: Infinity, deliverSubject: 'd' };
     expect(unsupportedConsumerField(all)).toEqual(notYet('opt_start_seq'));
-    expect(unsupportedConsumerField({ ...config, ackPolicy: 'flow_control' })).toEqual(notYet('ack_policy'));
   });
 
   it('needs the replicas of a stream that keeps messages for its consumers', () => {

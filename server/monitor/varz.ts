@@ -12,18 +12,10 @@ import type { HttpResponse } from '../io/io.ts';
 import { bytesAsText } from './byte-text.ts';
 import { jsonResponse, type MonitorContext } from './endpoint.ts';
 import { JsonDocument } from './json-document.ts';
+import { FEATURE_FLAGS } from '../protocol/feature-flags.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
 import { ageText, momentText } from './time-text.ts';
-
-/** What nats-server tries out, and has on or off by default. Nothing of it can be chosen here. */
-const FEATURE_FLAGS = {
-  js_ack_fc_v2: false,
-  js_api_reply_v2: false,
-  js_raft_delete_range: true,
-  js_snapshot_sources: false,
-};
-/** nats-server's default, shown also where there is no TLS. */
 
 export function varz(_query: Query, context: MonitorContext): HttpResponse {
   context.requests.count('/varz');

@@ -1,6 +1,9 @@
 /** Those who operate servers hear of petiole in `$SYS` what they hear of nats-server. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { describeAsked, settled } from './system-scenario.ts';
+import { dial } from '../helpers/wire-client.ts';
+import { describeAsked, type Json, settled } from './system-scenario.ts';
 
 describeAsked('requests in the system account', (both) => {
   it.each([
@@ -146,6 +149,46 @@ describeAsked('requests in the system account', (both) => {
     );
     expect(settled(ours)).toEqual(settled(theirs));
     expect(ours).toHaveLength(requests.length);
+  });
+
+  it('end a connection, and tell one that the server goes', async () => {
+    for (const asked of both()) {
+      const client = await dial(asked.server.address());
+      const { client_id: cid } = JSON.parse((await client.line()).slice('INFO '.length)) as { client_id: number };
+      const body = JSON.stringify({ cid });
+      client.send('CONNECT {"verbose":false,"user":"a","pass":"p","protocol":1}\r\n');
+      const early = (await asked.ask('$SYS.REQ.SERVER.ID.LDM', body)) as { error: Json };
+      expect(early.error).toEqual({
+        code: 500,
+        description: 'client does not support Lame Duck Mode or is not ready to receive the notification',
+      });
+      client.send('PING\r\n');
+      await client.expect('PONG\r\n');
+      expect(await client.line()).toMatch(/^INFO .*"connect_info":true/);
+      expect(Object.keys((await asked.ask('$SYS.REQ.SERVER.ID.LDM', body)) as object)).toEqual(['server']);
+      const { ldm, client_id } = JSON.parse((await client.line()).slice('INFO '.length)) as Json;
+      expect({ ldm, client_id }).toEqual({ ldm: true, client_id: cid });
+      expect(Object.keys((await asked.ask('$SYS.REQ.SERVER.ID.KICK', body)) as object)).toEqual(['server']);
+      await client.closed();
+      const closed = (await asked.ask('$SYS.REQ.SERVER.ID.CONNZ', `{"state":1,"cid":${cid}}`)) as {
+        data: { connections: readonly Json[] };
+      };
+      expect(closed.data.connections.map(({ reason }) => reason)).toEqual(['Kicked']);
+    }
+  });
+
+  it('load the configuration again', async () => {
+    for (const asked of both()) {
+      const path = join(asked.server.directory, 'server.conf');
+      const before = readFileSync(path, 'utf8');
+      writeFileSync(path, `${before}\nmax_payload: 4096\n`);
+      expect(Object.keys((await asked.ask('$SYS.REQ.SERVER.ID.RELOAD')) as object)).toEqual(['server']);
+      expect(await asked.ask('$SYS.REQ.SERVER.PING.VARZ')).toMatchObject({ data: { max_payload: 4096 } });
+      writeFileSync(path, `${before}\nmax_payload: nonsense\n`);
+      expect(await asked.ask('$SYS.REQ.SERVER.ID.RELOAD')).toMatchObject({ error: { code: 500 } });
+      writeFileSync(path, before);
+      expect(Object.keys((await asked.ask('$SYS.REQ.SERVER.ID.RELOAD')) as object)).toEqual(['server']);
+    }
   });
 
   it('number what is said of the server', async () => {

@@ -1,0 +1,102 @@
+/** Logging in at a real hub with a key, with a file of credentials, and with what the hub does not take. */
+/* oxlint-disable vitest/expect-expect -- waiting for a condition asserts, too */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createUser } from '@nats-io/nkeys';
+import { expect, it } from 'vitest';
+import { startFaultProxy } from '../helpers/fault-proxy.ts';
+import { startLeafPetiole } from '../helpers/leaf-petiole.ts';
+import { remoteConfig } from '../helpers/leaf-remote-config.ts';
+import { credentialsFile, operatorTokens } from '../helpers/operator-jwt.ts';
+import { describeWithHub, startHub } from '../helpers/real-hub.ts';
+import { temporaryDirectory } from '../helpers/temporary-directory.ts';
+import { until } from '../helpers/until.ts';
+
+const VIOLATION = "Leafnode Error 'Authorization Violation'";
+
+function newKey(): { readonly seed: string; readonly id: string } {
+  const user = createUser();
+  return { seed: new TextDecoder().decode(user.getSeed()), id: user.getPublicKey() };
+}
+
+function writeCredentials(content: string): string {
+  const path = join(temporaryDirectory(), 'edge.creds');
+  writeFileSync(path, content);
+  return path;
+}
+
+describeWithHub('logging in at the hub', () => {
+  it.each(['off', 's2_fast'])('with a key, compression: %s', async (compression) => {
+    const { seed, id } = newKey();
+    const hub = await startHub({ config: `accounts { TENANT { users [ { nkey: ${id} } ] } }` });
+    const remote = remoteConfig(`nkey: ${seed}, compression: ${compression}`);
+    const edge = await startLeafPetiole({ urls: [hub.url()], remote });
+    await edge.link();
+    expect(edge.leafNodes.linkSnapshots()[0]).toMatchObject({ remoteAccount: 'TENANT', compression });
+    expect(edge.log.join('\n')).not.toContain(seed);
+  });
+
+  it('not with a key that the hub does not know', async () => {
+    const hub = await startHub({ config: `accounts { TENANT { users [ { nkey: ${newKey().id} } ] } }` });
+    const edge = await startLeafPetiole({ urls: [hub.url()], remote: remoteConfig(`nkey: ${newKey().seed}`) });
+    await until(() => edge.logged(VIOLATION), 'the refusal');
+    await until(
+      () => edge.logged(/link to remote server "127\.0\.0\.1:\d+" not established \(.*\), next attempt in/),
+      'log',
+    );
+    expect(edge.leafNodes.links()).toEqual([]);
+  });
+
+  it.each(['off', 's2_better'])('with a file of credentials, compression: %s', async (compression) => {
+    const { hubConfig, accountId, credentials } = operatorTokens({ isTrusted: true });
+    const hub = await startHub({ config: hubConfig });
+    const path = writeCredentials(credentials);
+    const remote = remoteConfig(`creds: "${path}", compression: ${compression}`);
+    const edge = await startLeafPetiole({ urls: [hub.url()], remote });
+    await edge.link();
+    expect(edge.leafNodes.linkSnapshots()[0]).toMatchObject({ remoteAccount: accountId, compression });
+    const log = edge.log.join('\n');
+    for (const secret of credentials.split('\n').filter((line) => /^(?:eyJ|SU)/.test(line))) {
+      expect(log).not.toContain(secret);
+    }
+  });
+
+  it('not with credentials of somebody whom the hub does not trust', async () => {
+    const { hubConfig, credentials } = operatorTokens({ isTrusted: false });
+    const hub = await startHub({ config: hubConfig });
+    const remote = remoteConfig(`creds: "${writeCredentials(credentials)}"`);
+    const edge = await startLeafPetiole({ urls: [hub.url()], remote });
+    await until(() => edge.logged(VIOLATION), 'the refusal');
+  });
+
+  it('with a file that has been replaced meanwhile', async () => {
+    const { hubConfig, credentials } = operatorTokens({ isTrusted: true });
+    const hub = await startHub({ config: hubConfig });
+    const proxy = await startFaultProxy(hub.leafAddress);
+    const path = writeCredentials(credentialsFile('e.y.J', newKey().seed));
+    const edge = await startLeafPetiole({
+      urls: [`nats://127.0.0.1:${proxy.address.port}`],
+      remote: { ...remoteConfig(`creds: "${path}"`), followsDiscoveredServers: false },
+    });
+    await until(() => edge.logged(VIOLATION), 'the refusal');
+    writeFileSync(path, credentials);
+    await edge.link();
+  });
+
+  it.each<[string, (path: string) => void, string | RegExp]>([
+    ['is not there', () => undefined, /open \/.*\/none\.creds: no such file or directory/],
+    ['holds something else', (path) => writeFileSync(path, 'hello'), 'Credentials file malformed'],
+    [
+      'holds no seed',
+      (path) => writeFileSync(path, credentialsFile('e.y.J', 'SUXXX')),
+      'Credentials file has malformed seed',
+    ],
+  ])('not with a file that %s', async (_, prepare, text) => {
+    const hub = await startHub();
+    const path = join(temporaryDirectory(), 'none.creds');
+    prepare(path);
+    const edge = await startLeafPetiole({ urls: [hub.url()], remote: remoteConfig(`creds: "${path}"`) });
+    await until(() => edge.logged(text), 'the log');
+    await until(() => edge.log.filter((line) => line.includes('next attempt in')).length > 1, 'another attempt');
+  });
+});

@@ -26,6 +26,7 @@ function facts(id: number): ConnectionFacts {
     stalls: 0,
     subscriptions: 0,
     tls: null,
+    isTlsFirst: false,
     name: '',
     lang: '',
     version: '',

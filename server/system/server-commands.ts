@@ -40,7 +40,7 @@ export class ServerCommands {
     return this.byKind.has(kind);
   }
 
-  /** Does it once this turn's messages are through, for it may end those who sent them. */
+  /** Does it if the request is meant for this server. */
   run({ kind, body, reply }: SystemRequest): void {
     if (kind !== 'RELOAD') {
       const { error } = decode(body, CONNECTION_BODY);
@@ -54,11 +54,9 @@ export class ServerCommands {
       if (error !== null) this.replies.refuse(reply, 400, error);
       if (error !== null || !isMeant(this.host, value)) return;
     }
-    this.host.io.timers.afterTurn(() => {
-      const problem = (this.byKind.get(kind) as (body: string) => string | null)(body);
-      if (problem === null) this.replies.succeed(reply, null);
-      else this.replies.refuse(reply, 500, bytesOfText(problem));
-    });
+    const problem = (this.byKind.get(kind) as (body: string) => string | null)(body);
+    if (problem === null) this.replies.succeed(reply, null);
+    else this.replies.refuse(reply, 500, bytesOfText(problem));
   }
 
   private reload(): string | null {

@@ -28,6 +28,7 @@ import { subjectMatches } from '../subject/subject.ts';
 import type { Subscription } from '../subject/subscription.ts';
 import { connectEvent, disconnectEvent, type EventStamp } from './connection-event.ts';
 import type { ServerDescription } from './server-description.ts';
+import type { SystemAnswers } from './system-answers.ts';
 import type { SystemRequests } from './system-requests.ts';
 
 const STATISTICS_MS_MIN = 250;
@@ -118,20 +119,18 @@ export class SystemEvents implements InterestListener {
     if (this.watchers === 0 || !this.isOpen || account === this.host.globalAccount) return;
     this.changed.add(account);
     if (this.changesTimer !== null) return;
-    // Behind this turn, when whoever comes or goes has done so.
     this.changesTimer = this.host.io.timers.after(CHANGES_MS, () => {
       this.changesTimer = null;
       const [next] = this.changed;
       if (next !== undefined) this.connectionsChanged(next);
     });
-    this.host.io.timers.afterTurn(() => this.tellChanges());
+    this.requests.withAnswers((answers) => this.tellChanges(answers));
   }
 
-  private tellChanges(): void {
+  private tellChanges(answers: SystemAnswers): void {
     const accounts = [...this.changed];
     this.changed.clear();
-    if (!this.isOpen) return;
-    for (const account of accounts) this.requests.withAnswers((answers) => answers.publishConnections(account));
+    if (this.isOpen) for (const account of accounts) answers.publishConnections(account);
   }
 
   /** `account`: the one in which its owners are told; `null` for none. */

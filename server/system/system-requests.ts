@@ -7,7 +7,7 @@
  *     $SYS.REQ.SERVER.<id>.<kind>     this one
  *     $SYS.REQ.ACCOUNT.<name>.<kind>  every server that has the account
  *
- * Bound: `WAITING_MAX` requests wait while the answers are loaded; others meanwhile are as good as unheard.
+ * Requests wait for the end of the turn. Bound: `WAITING_MAX` of them; more are as good as unheard.
  */
 
 import type { Account } from '../account/account.ts';
@@ -19,7 +19,7 @@ import type { SystemAnswers } from './system-answers.ts';
 import type { SystemHost } from './system-host.ts';
 import { readRequest } from './system-request.ts';
 
-const WAITING_MAX = 256;
+const WAITING_MAX = 1024;
 
 /** Answered by every server, and by one that is named. */
 const SERVER_KINDS: readonly string[] =
@@ -36,8 +36,8 @@ export class SystemRequests implements Sink {
   private readonly host: SystemHost;
   private readonly description: ServerDescription;
   private answers: SystemAnswers | null = null;
-  /** `null` as long as nobody has asked. */
-  private waiting: ((answers: SystemAnswers) => void)[] | null = null;
+  private isLoading = false;
+  private readonly waiting: ((answers: SystemAnswers) => void)[] = [];
 
   constructor(host: SystemHost, description: ServerDescription) {
     this.host = host;
@@ -69,10 +69,16 @@ export class SystemRequests implements Sink {
     return true;
   }
 
-  /** Calls back now, or once they are loaded. */
-  withAnswers(callback: (answers: SystemAnswers) => void): void {
-    if (this.answers === null) this.keep(callback);
-    else callback(this.answers);
+  /**
+   * Calls back behind this turn, or once the answers are loaded: by then what this turn brought is counted, and whoever
+   * asks to have a connection ended is not read any more.
+   */
+  withAnswers(task: (answers: SystemAnswers) => void): void {
+    if (this.waiting.length >= WAITING_MAX) return;
+    this.waiting.push(task);
+    if (this.waiting.length > 1) return;
+    if (this.answers !== null) this.host.io.timers.afterTurn(() => this.workOff());
+    else if (!this.isLoading) this.load();
   }
 
   /** The kind stands where other subscriptions have the number by which a client knows them. */
@@ -80,25 +86,21 @@ export class SystemRequests implements Sink {
     account.subscribe(new Subscription(this, subject, '', kind));
   }
 
-  private keep(callback: (answers: SystemAnswers) => void): void {
-    if (this.waiting === null) {
-      this.waiting = [];
-      this.load();
-    }
-    if (this.waiting.length < WAITING_MAX) this.waiting.push(callback);
-  }
-
   private load(): void {
+    this.isLoading = true;
     import('./system-answers.ts').then(
       ({ SystemAnswers: Answers }) => {
-        const answers = new Answers(this.host, this.description);
-        this.answers = answers;
-        for (const task of this.waiting ?? []) task(answers);
-        this.waiting = null;
+        this.answers = new Answers(this.host, this.description);
+        this.workOff();
       },
       (error: unknown) => {
         this.host.log.error(`system requests can't be answered: ${String(error)}`);
       },
     );
+  }
+
+  private workOff(): void {
+    const { answers } = this;
+    if (answers !== null) for (const task of this.waiting.splice(0)) task(answers);
   }
 }

@@ -14,6 +14,6 @@ export function remoteConfig(text: string): Partial<LeafRemoteOptions> {
   const outcome = interpretCommandLine(['-c', file], diskSources(realIo().disk, process.env));
   if (outcome.kind !== 'start') throw new Error(JSON.stringify(outcome));
   const remote = outcome.options.leafnodes.remotes[0] as LeafRemoteOptions;
-  const { tls, credentialsFile, nkeySeed, compression } = remote;
-  return { tls, credentialsFile, nkeySeed, compression };
+  const { tls, credentialsFile, nkeySeed, compression, firstInfoTimeoutMs } = remote;
+  return { tls, credentialsFile, nkeySeed, compression, firstInfoTimeoutMs };
 }

@@ -8,12 +8,14 @@ import { serve } from '../helpers/describe-targets.ts';
 import { type FaultProxy, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { describeWithHub } from '../helpers/real-hub.ts';
 import { isAbsent, natsServer, petiole, type RunningServer } from '../helpers/targets.ts';
+import { temporaryDirectory } from '../helpers/temporary-directory.ts';
 import { until } from '../helpers/until.ts';
 
 const EXTERNAL_HUB = { api: '$JS.hub.API', deliver: '' };
 /** Longer than the hub keeps a consumer that nobody listens to. */
 const OUTAGE_MS = 12_000;
 const CAUGHT_UP_MS = 3000;
+const KILLS = 3;
 
 describeWithHub('a site of petiole', () => {
   test('mirrors a stream of its hub across a cut link', async () => {
@@ -51,23 +53,96 @@ describeWithHub('a site of petiole', () => {
     expect(await payloads(far, 'S')).toEqual(numbers(500));
     expect(await payloads(far, 'M')).toEqual(numbers(500));
   });
+
+  test('is killed again and again while it is fed, and goes on', async () => {
+    const { far, site } = await startPair();
+    await create(far, { name: 'O', subjects: ['o.>'] });
+    await create(site.client, { name: 'M', mirror: { name: 'O', external: EXTERNAL_HUB } });
+    await create(site.client, { name: 'S', sources: [{ name: 'O', external: EXTERNAL_HUB }] });
+    let last = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      for (let count = 0; count < 150; count++) await far.request('o.x', String(++last));
+      await site.kill();
+      for (let count = 0; count < 50; count++) await far.request('o.x', String(++last));
+      await site.start();
+    }
+    for (const stream of ['M', 'S']) {
+      await until(async () => (await held(site.client, stream)) >= last, `${stream} to catch up`, 20_000);
+      expect(await payloads(site.client, stream)).toEqual(numbers(last));
+    }
+  });
+
+  test('is killed again and again while its hub empties its work queue', async () => {
+    const { far, site } = await startPair();
+    await create(site.client, { name: 'W', subjects: ['w'], retention: 'workqueue' });
+    await create(far, { name: 'S', sources: [{ name: 'W', external: { api: '$JS.site.API', deliver: '' } }] });
+    let last = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      for (let count = 0; count < 200; count++) await site.client.request('w', String(++last));
+      await site.kill();
+      await site.start();
+    }
+    await until(async () => (await held(far, 'S')) >= last, 'the hub to have it all', 60_000);
+    expect(await payloads(far, 'S')).toEqual(numbers(last));
+    await until(async () => (await held(site.client, 'W')) === 0, 'the work queue to be empty');
+  });
+
+  test('empties a work queue of its hub while the link comes and goes', async () => {
+    const { far, near, proxy } = await startPair();
+    await create(far, { name: 'O', subjects: ['o.>'], retention: 'workqueue' });
+    await create(near, { name: 'S', sources: [{ name: 'O', external: EXTERNAL_HUB }] });
+    await publishBesideResets(far, proxy, 1000);
+    await until(async () => (await held(near, 'S')) === 1000, 'the stream to have it all', 20_000);
+    expect(await payloads(near, 'S')).toEqual(numbers(1000));
+    await until(async () => (await held(far, 'O')) === 0, 'the work queue to be empty');
+  });
 });
 
-async function startPair(): Promise<{ far: NatsConnection; near: NatsConnection; proxy: FaultProxy }> {
-  const [hubTarget, siteTarget] = [natsServer(), petiole()];
+/** A petiole that can be killed, and started again on what it has stored. */
+class Site {
+  client!: NatsConnection;
+  private readonly config: string;
+  private server!: RunningServer;
+
+  constructor(leafPort: number) {
+    const storeDirectory = JSON.stringify(temporaryDirectory());
+    const remote = `{ url: "nats://127.0.0.1:${leafPort}" }`;
+    this.config = `jetstream { store_dir: ${storeDirectory}, domain: site }\nleafnodes { remotes: [ ${remote} ] }`;
+  }
+
+  async start(): Promise<void> {
+    const target = petiole();
+    if (isAbsent(target)) throw new Error(target.absent);
+    this.server = await serve(target, this.config);
+    this.client = await connectTo(this.server);
+  }
+
+  async kill(): Promise<void> {
+    await this.client.close();
+    this.server.signal('SIGKILL');
+    await until(() => this.server.exited, 'the site to be dead');
+  }
+}
+
+interface Pair {
+  readonly far: NatsConnection;
+  /** Of the first life of the site. */
+  readonly near: NatsConnection;
+  readonly proxy: FaultProxy;
+  readonly site: Site;
+}
+
+async function startPair(): Promise<Pair> {
+  const hubTarget = natsServer();
   if (isAbsent(hubTarget)) throw new Error(hubTarget.absent);
-  if (isAbsent(siteTarget)) throw new Error(siteTarget.absent);
   const hub = await serve(
     hubTarget,
     'jetstream { store_dir: "store", domain: hub }\nleafnodes { listen: "127.0.0.1:-1" }',
   );
   const proxy = await startFaultProxy(await hub.listening('leafnode'));
-  const { port } = proxy.address;
-  const site = await serve(
-    siteTarget,
-    `jetstream { store_dir: "store", domain: site }\nleafnodes { remotes: [ { url: "nats://127.0.0.1:${port}" } ] }`,
-  );
-  return { far: await connectTo(hub), near: await connectTo(site), proxy };
+  const site = new Site(proxy.address.port);
+  await site.start();
+  return { far: await connectTo(hub), near: site.client, proxy, site };
 }
 
 async function connectTo(server: RunningServer): Promise<NatsConnection> {

@@ -5,17 +5,18 @@
  * Costs a walk over the open connections, to add up their traffic.
  */
 
-import type { LeafRemoteOptions, ServerOptions } from '../config/options.ts';
+import type { ServerOptions } from '../config/options.ts';
 import { durationNs } from '../config/duration.ts';
 import type { Traffic } from '../connection/statistics.ts';
 import type { HttpResponse } from '../io/io.ts';
-import { bytesAsText } from './byte-text.ts';
 import { jsonResponse, type MonitorContext } from './endpoint.ts';
 import { JsonDocument } from './json-document.ts';
 import { FEATURE_FLAGS } from '../protocol/feature-flags.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
+import { validUntil } from './server-certificate.ts';
 import { ageText, momentText } from './time-text.ts';
+import { leafPart } from './varz-leaf.ts';
 
 export function varz(_query: Query, context: MonitorContext): HttpResponse {
   context.requests.count('/varz');
@@ -78,11 +79,10 @@ function configuredLimits(options: ServerOptions): object {
 function parts(source: MonitorSource): object {
   const { options, jetStreamView } = source;
   const { writeTimeoutPolicy, writeDeadlineMs } = options;
-  const { remotes } = options.leafnodes;
   return {
     cluster: {},
     gateway: {},
-    leaf: { remotes: remotes.length === 0 ? undefined : remotes.map(remoteOf) },
+    leaf: leafPart(options),
     mqtt: {},
     websocket: {},
     jetstream: jetStreamView === null ? {} : jetStreamView.varz(),
@@ -91,20 +91,6 @@ function parts(source: MonitorSource): object {
     write_deadline: durationNs(writeDeadlineMs),
     write_timeout: writeTimeoutPolicy === 'default' ? undefined : writeTimeoutPolicy,
   };
-}
-
-function remoteOf({ account, urls, denyExports, denyImports }: LeafRemoteOptions): object {
-  const deny = { exports: subjects(denyExports), imports: subjects(denyImports) };
-  const denies = deny.exports !== undefined || deny.imports !== undefined;
-  return {
-    local_account: account,
-    urls: urls.map(({ host, port }) => (host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`)),
-    deny: denies ? deny : undefined,
-  };
-}
-
-function subjects(list: readonly string[]): string[] | undefined {
-  return list.length === 0 ? undefined : list.map(bytesAsText);
 }
 
 function present({ source, cpu }: MonitorContext): object {
@@ -182,6 +168,7 @@ function troubles(source: MonitorSource): object {
     stale_connection_stats: byKind(source.staleConnections, source.staleLeafs),
     // Of a limit to disk access that nats-server has; here nothing waits for it.
     disk_io_wait_stats: { waiters: 0, waits: 0, wait_time: 0, max_wait_time: 0 },
+    tls_cert_not_after: validUntil(source.options.tls),
   };
 }
 

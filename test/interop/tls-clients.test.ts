@@ -168,9 +168,19 @@ describeTargets('a server with TLS', (target) => {
   });
 
   test('shows in monitoring what is encrypted, and how', async () => {
-    const server = await serve(target, `http: "127.0.0.1:-1"\n${tlsBlock('verify: true, timeout: 3')}`);
+    const remote = `{ url: "tls://127.0.0.1:1", tls { ca_file: "${authority.file}", timeout: 4 } }`;
+    const config = `http: "127.0.0.1:-1"\nleafnodes { remotes: [ ${remote} ] }\n`;
+    const server = await serve(target, config + tlsBlock('verify: true, timeout: 3'));
     await talk(await dialTls(server.address(), { authority, certificate: joe }));
-    expect((await page(server, '/varz')).body).toMatchObject({ tls_required: true, tls_verify: true, tls_timeout: 3 });
+    const [validUntil] = new Date(new X509Certificate(ours.certificate).validTo).toISOString().split('.');
+    const shownOfServer = {
+      tls_required: true,
+      tls_verify: true,
+      tls_timeout: 3,
+      tls_cert_not_after: `${validUntil}Z`,
+    };
+    const leaf = { remotes: [{ local_account: '$G', tls_timeout: 4, urls: ['127.0.0.1:1'] }] };
+    expect((await page(server, '/varz')).body).toMatchObject({ ...shownOfServer, leaf });
     const connection = { tls_version: '1.3', tls_cipher_suite: 'TLS_AES_128_GCM_SHA256' };
     expect((await page(server, '/connz')).body).toMatchObject({ connections: [connection] });
     expect(JSON.stringify((await page(server, '/connz')).body)).not.toMatch(/tls_peer_certs|tls_first/);

@@ -1,7 +1,7 @@
 /**
  * Messages on their way out over one link: which of them go, collected so that each goes once, and encoded.
  *
- *     collect(subscription, message)…          send(message)
+ *     begin(message), addQueueGroup…          send(message, end())
  *     plain, queue a, queue b         ──►      LMSG subject + reply a b size
  *
  * Not taken are: what permissions keep, what is larger than the hub accepts (it would close the link), and, above
@@ -83,11 +83,15 @@ export class LinkOutbox {
     (this.stack[this.depth - 1] as Collection).queueGroups.push(name);
   }
 
-  /** Ends the collection that was begun last and queues its message. */
-  send(message: Message): void {
+  /** Ends the collection that was begun last: the queue groups to which its message goes, until the next one begins. */
+  end(): readonly string[] {
     const collection = this.stack[--this.depth] as Collection;
     collection.message = null;
-    const { queueGroups } = collection;
+    return collection.queueGroups;
+  }
+
+  /** Queues a message that was collected, or is as good as that. */
+  send(message: Message, queueGroups: readonly string[]): void {
     const { queue, traffic } = this.link;
     const bytes = encodedBytesMax(message, queueGroups);
     if (bytes > CHUNK_BYTES_MAX) this.sendLarge(message, queueGroups, bytes);

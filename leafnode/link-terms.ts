@@ -6,6 +6,7 @@ import type { Message } from '../server/protocol/message.ts';
 import type { AccountInterest } from './account-interest.ts';
 import type { Login } from './leaf-handshake.ts';
 import type { LeafSite } from './leaf-site.ts';
+import type { LinkSpool } from './link-spool.ts';
 import type { RemoteEncryption } from './remote-encryption.ts';
 
 export interface LinkSettings {
@@ -24,6 +25,8 @@ export interface LinkTerms extends LinkSettings {
   readonly url: LeafUrl;
   readonly login: Login | null;
   readonly encryption: RemoteEncryption;
+  /** null: it has none. */
+  readonly spool: LinkSpool | null;
   readonly events: LinkEvents;
 }
 

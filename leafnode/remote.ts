@@ -21,6 +21,7 @@ import type { ClosedReason } from '../server/protocol/errors.ts';
 import type { AccountInterest } from './account-interest.ts';
 import { Dial, hostPort } from './dial.ts';
 import { LinkSocket } from './link-socket.ts';
+import type { LinkSpool } from './link-spool.ts';
 import type { LinkEvents, LinkSettings, LinkTerms } from './link-terms.ts';
 import { reconnectDelayMs } from './reconnect-delay.ts';
 import { RemoteEncryption } from './remote-encryption.ts';
@@ -45,6 +46,8 @@ export class Remote implements LinkEvents {
   /** Times that the link opened. */
   opens = 0;
   connection: SolicitedLink | null = null;
+  /** Set before the first dial where it has one. */
+  spool: LinkSpool | null = null;
 
   private readonly context: RemoteContext;
   private readonly urls: RemoteUrls;
@@ -136,8 +139,8 @@ export class Remote implements LinkEvents {
   }
 
   private termsFor(url: LeafUrl): LinkTerms {
-    const { context, options, interest, encryption } = this;
-    return { ...context, options, interest, url, login: this.urls.loginFor(url), encryption, events: this };
+    const { context, options, interest, encryption, spool } = this;
+    return { ...context, options, interest, url, login: this.urls.loginFor(url), encryption, spool, events: this };
   }
 
   private dialFailed(address: string, text: string): void {

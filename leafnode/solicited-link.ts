@@ -14,6 +14,8 @@
 
 import { Buffer } from 'node:buffer';
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
+import { handshakeFailure } from '../server/connection/handshake-failure.ts';
+import type { IoError } from '../server/io/io.ts';
 import { fileLogin, keyLogin, type SignedLogin } from './leaf-credentials.ts';
 import { type HubInfo, readHubInfo } from './hub-info.ts';
 import { LeafConnection } from './leaf-connection.ts';
@@ -52,6 +54,7 @@ export class SolicitedLink extends LeafConnection {
     const { denyExports, denyImports } = options;
     this.denies = { denyExports, denyImports, ownDomain, ...(options.isHub && { inbound: null }) };
     this.joined = this.join(interest, new LeafPermissions(this.denies, null, null));
+    this.joined.spool = terms.spool;
     this.agreement = new LinkCompression(socket, options.compression);
   }
 
@@ -240,6 +243,17 @@ export class SolicitedLink extends LeafConnection {
         this.fail({ text, closes: 'Stale Connection' });
       }
     }
+  }
+
+  /**
+   * With TLS 1.3 a hub says what it thinks of a certificate when this side has finished the handshake; by then its end
+   * may already be known.
+   */
+  override closed(error: IoError | null): void {
+    if (error !== null && !this.isOpen && (this.closedReason ?? 'Client Closed') === 'Client Closed') {
+      this.host.log.error(`${this.label} - Leafnode connection error: ${handshakeFailure(error, null).text}`);
+    }
+    super.closed(error);
   }
 
   protected override released(): void {

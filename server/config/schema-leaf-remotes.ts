@@ -14,6 +14,7 @@ import { parseLeafUrl } from './leaf-url.ts';
 import type { LeafRemoteOptions, LeafUrl } from './options.ts';
 import type { Reading } from './reading.ts';
 import { readSubjects } from './schema-permissions.ts';
+import { readSpool } from './schema-leaf-spool.ts';
 import { readTlsBlock } from './schema-tls.ts';
 import { goType, isMap } from './tree.ts';
 import type { ConfigNode, Place } from './tree.ts';
@@ -115,6 +116,14 @@ export const LEAF_REMOTE_KEYS: readonly Key<LeafRemoteDraft>[] = [
   remote.custom('tls', 'map', { ...LEAF, doc: 'How the link is encrypted.' }, (draft, node, reading) => {
     draft.tls = readTlsBlock(node, reading);
   }),
+  remote.custom(
+    'spool',
+    'map',
+    { ...FIXED_LEAF, doc: 'Which messages are kept while the link is down.' },
+    (draft, node, reading) => {
+      draft.spool = readSpool(node, reading);
+    },
+  ),
   ...absentRows(FIXED_LEAF, {
     'ws_compression|ws_compress|websocket_compress|websocket_compression': ['boolean', 'Compresses frames.', false],
     'ws_no_masking|websocket_no_masking': ['boolean', 'Sends WebSocket frames unmasked.', false],
@@ -177,6 +186,7 @@ function emptyRemote(): LeafRemoteDraft {
     tls: null,
     credentialsFile: '',
     nkeySeed: '',
+    spool: null,
   };
 }
 

@@ -120,6 +120,7 @@ export function remoteOptions(urls: readonly string[], remote: Partial<LeafRemot
     isDisabled: false,
     followsDiscoveredServers: true,
     compression: { mode: 'off', rttThresholdsMs: [] },
+    spool: null,
     tls: null,
     credentialsFile: '',
     nkeySeed: '',
@@ -129,6 +130,7 @@ export function remoteOptions(urls: readonly string[], remote: Partial<LeafRemot
 
 function leafnodeOptions({ urls, remote, leafnodes }: LeafPetioleOptions): LeafnodeOptions {
   return {
+    listener: defaultOptions().leafnodes.listener,
     remotes: [remoteOptions(urls, remote)],
     reconnectIntervalMs: 50,
     dialTimeoutMs: 1000,

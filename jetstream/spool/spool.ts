@@ -1,0 +1,366 @@
+/**
+ * The spool of one remote: core messages that the hub would get if the link stood, kept on disk until it does, and sent
+ * in order when it has come back, ahead of newer ones.
+ *
+ *     link down      published ─► own subscriptions, as the hub's were ─► stream
+ *     link up        stream ─► link, WINDOW at a time; a message leaves the stream when the hub has taken it: the PONG to
+ *                    a PING sent behind it has come. What is published meanwhile goes to the end of the stream.
+ *     all is sent    published ─► link, and a copy into the window until the PONG has come; a window that is full goes
+ *                    into the stream, and what is published after it too
+ *     cut            the window goes to the stream, and all of it is sent again: at least once
+ *
+ *     in flight:  ┌──────────────── window ────────────────┐
+ *                 │ from the stream … │ copies, sent at once│   next to send ► cursor
+ *                 └ sequences         └ sequence 0
+ *
+ * Who the hub has subscribers for is known only a while after a link was opened (nothing says that all was told): until
+ * SETTLED_MS have passed the own subscriptions stay, so that nothing falls in between.
+ *
+ * What is promised: a message that was published while the link was down, or less than a window before it went down, is
+ * with the hub at least once, if the spool had room for it and it did not grow too old. What was published while the
+ * link was up is not on disk: when this server is killed with a window in flight, that window may be lost.
+ *
+ * Bounds: max_bytes and max_age on disk; WINDOW_MESSAGES and WINDOW_BYTES in memory.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { LinkSpool, SpooledLink, SpoolStatistics } from '../../leafnode/link-spool.ts';
+import type { Account } from '../../server/account/account.ts';
+import type { SpoolOptions } from '../../server/config/spool-options.ts';
+import type { Io, Timer } from '../../server/io/io.ts';
+import type { Log } from '../../server/io/log.ts';
+import type { LinkSink, SinkKind } from '../../server/ports.ts';
+import { Message } from '../../server/protocol/message.ts';
+import { subjectMatches } from '../../server/subject/subject.ts';
+import { Subscription } from '../../server/subject/subscription.ts';
+import { RecordView } from '../store/record.ts';
+import type { StoreListener } from '../store/store.ts';
+import { timeMs } from '../stream/stream-clock.ts';
+import type { Stream } from '../stream/stream.ts';
+import { wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
+import { fromKept, toKeep, withId } from './spool-message.ts';
+
+const WINDOW_MESSAGES = 256;
+const WINDOW_BYTES = 1024 * 1024;
+const SETTLED_MS = 1000;
+const NOTICE_INTERVAL_MS = 10_000;
+const ID_BYTES = 9;
+
+/** What a spool belongs to. */
+export interface SpoolSite {
+  readonly io: Io;
+  readonly log: Log;
+  /** Whose messages are spooled. */
+  readonly account: Account;
+  readonly stream: Stream;
+  /** For the log: which remote, without its secrets. */
+  readonly remote: string;
+  /** Keeps on disk what the hub wants to hear. */
+  keepInterest(text: string): void;
+}
+
+/** A message that was sent and may not have arrived. */
+interface InFlight {
+  /** Where it is in the stream; 0: only here. */
+  sequence: number;
+  /** The message, while it is only here. */
+  copy: Message | null;
+  queueGroups: readonly string[];
+  readonly bytes: number;
+}
+
+export class Spool implements LinkSpool, LinkSink, StoreListener {
+  /** In the place of the link: a local member of a queue group goes before the hub's. */
+  readonly sinkKind: SinkKind = 'leaf';
+  readonly isSpoke = true;
+  readonly remoteCluster = '';
+  private readonly site: SpoolSite;
+  private readonly options: SpoolOptions;
+  private readonly idPrefix: string;
+  private nextId = 1;
+  private link: SpooledLink | null = null;
+  private hasSettled = false;
+  private settling: Timer | null = null;
+  private wanted: readonly WantedSubject[];
+  private keptText: string;
+  private own: readonly Subscription[] = [];
+  /** Queue groups of messages that are being collected: collections nest, as a link's. */
+  private readonly groups: string[][] = [];
+  private readonly inFlight: InFlight[] = [];
+  private inFlightBytes = 0;
+  private isFenced = false;
+  private isReading = false;
+  /** The next sequence to send. */
+  private cursor: number;
+  private readonly view = new RecordView(Buffer.alloc(0));
+  /** Messages leave the stream because the hub has taken them. */
+  private isPurging = false;
+  /** Messages in the stream when it was last looked at. */
+  private known: number;
+  private spooled = 0;
+  private forwarded = 0;
+  private dropped = 0;
+  private refused = 0;
+  private noticeDueMs = Number.NEGATIVE_INFINITY;
+
+  constructor(site: SpoolSite, options: SpoolOptions, wanted: readonly WantedSubject[]) {
+    this.site = site;
+    this.options = options;
+    this.wanted = wanted;
+    this.keptText = wantedText(wanted);
+    this.idPrefix = site.io.random.bytes(ID_BYTES).toString('base64url');
+    this.cursor = this.store.firstSequence;
+    this.known = this.store.messages;
+    site.stream.observers.add(this);
+    this.subscribeOwn();
+  }
+
+  private get store(): Stream['store'] {
+    return this.site.stream.store;
+  }
+
+  get statistics(): SpoolStatistics {
+    const { store, spooled, forwarded, dropped, refused } = this;
+    const { messages, bytes } = store;
+    const oldestWallMs = messages === 0 ? null : this.oldestMs();
+    return { messages, bytes, oldestWallMs, spooled, forwarded, dropped, refused };
+  }
+
+  private oldestMs(): number | null {
+    const view = new RecordView(Buffer.alloc(0));
+    return this.store.read(this.store.firstSequence, view) === 'found' ? timeMs(view) : null;
+  }
+
+  // ── the link ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  opened(link: SpooledLink): void {
+    this.link = link;
+    this.hasSettled = false;
+    this.settling = this.site.io.timers.after(SETTLED_MS, () => this.settled());
+    this.proceed();
+  }
+
+  lost(): void {
+    if (this.link === null) return;
+    this.settling?.cancel();
+    this.settling = null;
+    if (this.hasSettled) this.learn(this.link);
+    this.link = null;
+    this.isFenced = false;
+    this.keepWindow();
+    this.inFlight.length = 0;
+    this.inFlightBytes = 0;
+    this.cursor = this.store.firstSequence;
+    this.subscribeOwn();
+  }
+
+  interestChanged(): void {
+    if (!this.hasSettled || this.settling !== null) return;
+    this.settling = this.site.io.timers.after(SETTLED_MS, () => this.settled());
+  }
+
+  /** The hub has had the time to tell what it wants to hear. */
+  private settled(): void {
+    this.settling = null;
+    if (this.link === null) return;
+    this.hasSettled = true;
+    this.learn(this.link);
+    this.unsubscribeOwn();
+  }
+
+  private learn(link: SpooledLink): void {
+    this.wanted = wantedOf(link.peerSubscriptions(), this.options.subjects);
+    const text = wantedText(this.wanted);
+    if (text === this.keptText) return;
+    this.keptText = text;
+    this.site.keepInterest(text);
+  }
+
+  // ── while the link is down ───────────────────────────────────────────────────────────────────────────────────────
+
+  private subscribeOwn(): void {
+    this.unsubscribeOwn();
+    this.own = this.wanted.map(({ subject, queueGroup }) => new Subscription(this, subject, queueGroup, subject));
+    for (const each of this.own) this.site.account.subscribe(each);
+  }
+
+  private unsubscribeOwn(): void {
+    for (const each of this.own) this.site.account.unsubscribe(each);
+    this.own = [];
+  }
+
+  deliver({ queueGroup }: Subscription, message: Message): boolean {
+    if (!this.covers(message)) return false;
+    const { links } = message;
+    if (!links.includes(this)) {
+      links.push(this);
+      this.groups.push([]);
+    }
+    if (queueGroup !== '') this.groups.at(-1)?.push(queueGroup);
+    return true;
+  }
+
+  sendCollected(message: Message): void {
+    const queueGroups = this.groups.pop() ?? [];
+    // The link has it too, and asks.
+    if (this.link !== null && message.links.includes(this.link.sink)) return;
+    this.keep(withId(message, this.newId(), new Message()), queueGroups);
+  }
+
+  /** Whether it is spooled: core messages to the subjects that are. What JetStream delivers it can deliver again. */
+  private covers(message: Message): boolean {
+    if (message.destination !== null) return false;
+    const subject = message.subjectText();
+    return this.options.subjects.some((pattern) => subjectMatches(pattern, subject));
+  }
+
+  private newId(): string {
+    return `${this.idPrefix}-${this.nextId++}`;
+  }
+
+  // ── while the link is up ─────────────────────────────────────────────────────────────────────────────────────────
+
+  pass(message: Message, queueGroups: readonly string[]): Message | null {
+    if (!this.covers(message)) return message;
+    const own = withId(message, this.newId(), new Message());
+    const hasBacklog = this.cursor <= this.store.appendedSequence;
+    if (!hasBacklog && this.hasRoom(own.bodyBytes)) {
+      this.sent({ sequence: 0, copy: own, queueGroups: [...queueGroups], bytes: own.bodyBytes });
+      return own;
+    }
+    this.keepWindow();
+    this.keep(own, queueGroups);
+    return null;
+  }
+
+  private hasRoom(bytes: number): boolean {
+    const { inFlight, inFlightBytes } = this;
+    return inFlight.length === 0 || (inFlight.length < WINDOW_MESSAGES && inFlightBytes + bytes <= WINDOW_BYTES);
+  }
+
+  private sent(entry: InFlight): void {
+    this.inFlight.push(entry);
+    this.inFlightBytes += entry.bytes;
+    this.forwarded++;
+    if (this.isFenced) return;
+    this.isFenced = true;
+    // Behind what is sent in this turn.
+    this.site.io.timers.afterTurn(() => this.fence());
+  }
+
+  private fence(): void {
+    const { link } = this;
+    if (link === null) return;
+    const count = this.inFlight.length;
+    link.fence(() => {
+      if (this.link !== link) return;
+      this.isFenced = false;
+      this.taken(count);
+      this.proceed();
+    });
+  }
+
+  /** The hub has got the first so many of what is in flight. */
+  private taken(count: number): void {
+    let last = 0;
+    for (const { sequence, bytes } of this.inFlight.splice(0, count)) {
+      this.inFlightBytes -= bytes;
+      last = Math.max(last, sequence);
+    }
+    if (this.inFlight.length > 0 && !this.isFenced) {
+      this.isFenced = true;
+      this.fence();
+    }
+    if (last === 0) return;
+    this.isPurging = true;
+    this.store.purgeBelow(last + 1);
+    this.isPurging = false;
+  }
+
+  /** Sends what is in the stream, as far as there is room. */
+  proceed(): void {
+    const { store, view } = this;
+    while (this.link !== null && !this.link.isCongested && !this.isReading && this.hasRoom(0)) {
+      const sequence = store.next(Math.max(this.cursor, store.firstSequence), null);
+      const outcome = sequence > 0 ? store.read(sequence, view) : sequence < 0 ? 'loading' : 'missing';
+      if (outcome === 'loading') {
+        this.isReading = true;
+        store.whenReadable(Math.max(this.cursor, store.firstSequence), () => {
+          this.isReading = false;
+          this.proceed();
+        });
+        return;
+      }
+      if (sequence <= 0) {
+        this.cursor = store.lastSequence + 1;
+        return;
+      }
+      this.cursor = sequence + 1;
+      if (outcome === 'found') this.forward(this.link, sequence);
+    }
+  }
+
+  /** Sends the message in `view`. */
+  private forward(link: SpooledLink, sequence: number): void {
+    const message = new Message();
+    const queueGroups = fromKept(this.view, message);
+    link.forward(message, queueGroups);
+    this.sent({ sequence, copy: null, queueGroups, bytes: message.bodyBytes });
+  }
+
+  // ── the stream ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** What is in flight and only here goes into the stream; all of that has been sent. */
+  private keepWindow(): void {
+    for (const entry of this.inFlight) {
+      if (entry.copy === null) continue;
+      entry.sequence = this.keep(entry.copy, entry.queueGroups);
+      entry.copy = null;
+    }
+    const last = this.inFlight.at(-1)?.sequence ?? 0;
+    if (last > 0) this.cursor = last + 1;
+  }
+
+  /** The sequence that the message has in the stream; 0: it was not taken. */
+  private keep(message: Message, queueGroups: readonly string[]): number {
+    const { stream } = this.site;
+    const { store } = stream;
+    const kept = toKeep(message, queueGroups, new Message());
+    const { whenFull, maxBytes } = this.options;
+    const isFull = whenFull === 'refuse' && store.appendedBytes + store.countedBytes(kept) > maxBytes;
+    const error = stream.intakeError();
+    if (isFull || error !== null) {
+      this.refused++;
+      this.notice(error === null ? 'the spool is full' : error.description);
+      return 0;
+    }
+    this.spooled++;
+    return store.append(kept, stream.clock.next());
+  }
+
+  stored(): void {
+    this.known = this.store.messages;
+    this.proceed();
+  }
+
+  removed(): void {
+    this.gone();
+  }
+
+  purged(): void {
+    this.gone();
+  }
+
+  private gone(): void {
+    const { messages } = this.store;
+    if (!this.isPurging) this.dropped += Math.max(0, this.known - messages);
+    this.known = messages;
+  }
+
+  private notice(why: string): void {
+    const now = this.site.io.clock.monotonicMs();
+    if (now < this.noticeDueMs) return;
+    this.noticeDueMs = now + NOTICE_INTERVAL_MS;
+    this.site.log.warn(`Message for ${this.site.remote} not spooled: ${why} (${this.refused} so far)`);
+  }
+}

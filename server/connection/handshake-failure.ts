@@ -24,6 +24,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: 'remote error: tls: bad certificate',
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: 'remote error: tls: unknown certificate',
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'remote error: tls: expired certificate',
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'remote error: tls: certificate required',
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'remote error: tls: handshake failure',
   ECONNRESET: 'read: connection reset by peer',
   EPIPE: 'write: broken pipe',

@@ -160,7 +160,7 @@ describeWithHub('encryption that fails is told of', () => {
     const keys = makeKeys();
     const hub = await startHub({ leafnodes: hubTls(keys, 'verify: true') });
     const edge = await startEdge(hub, `ca_file: "${keys.authority.file}"`);
-    await until(() => edge.logged(/next attempt in/), 'the log');
+    await until(() => edge.logged('Leafnode connection error: remote error: tls: certificate required'), 'the log');
     await until(() => hub.log.includes("client didn't provide a certificate"), 'the log of the hub');
   });
 

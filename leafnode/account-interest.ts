@@ -33,6 +33,8 @@ export interface InterestPeer {
   readonly isSpoke: boolean;
   /** Name of the peer's cluster; links into one cluster don't hear of each other. */
   readonly remoteCluster: string;
+  /** The peer hears nothing of other links. */
+  readonly isIsolated: boolean;
 }
 
 /** Whoever hears that the weight of an entry has changed by `delta`; `source` is `null` for local interest. */
@@ -79,7 +81,7 @@ export class InterestEntry implements Keyed {
 
 /** Whether the peer of `link` is told of interest in `subject` that came over the link `source`. */
 export function hearsOf(link: InterestPeer, source: InterestPeer, subject: string): boolean {
-  if (source === link) return false;
+  if (source === link || link.isIsolated) return false;
   if (source.remoteCluster !== '' && source.remoteCluster === link.remoteCluster) return false;
   return !link.isSpoke || !source.isSpoke || isLoopSubject(subject);
 }

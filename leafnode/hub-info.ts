@@ -6,6 +6,8 @@
  * of the link's user; and later ones when the hub's addresses change.
  */
 
+import { Fields } from './json-fields.ts';
+
 export interface HubInfo {
   readonly serverId: string;
   readonly serverName: string;
@@ -64,63 +66,21 @@ export function readHubInfo(json: string): HubInfo | string {
     connectInfo: fields.flag('connect_info'),
     remoteAccount: fields.text('remote_account'),
     leafnodeUrls: fields.texts('leafnode_urls'),
-    exports: fields.subjectLists('export'),
-    imports: fields.subjectLists('import'),
+    exports: subjectListsOf(fields, 'export'),
+    imports: subjectListsOf(fields, 'import'),
   };
   return fields.wrong === '' ? info : `INFO field ${fields.wrong} is of the wrong type`;
-}
-
-class Fields {
-  /** The first field of a wrong type. */
-  wrong = '';
-  private readonly values: Record<string, unknown>;
-
-  constructor(values: Record<string, unknown>) {
-    this.values = values;
-  }
-
-  text(name: string): string {
-    const value = this.values[name] ?? '';
-    if (typeof value === 'string') return value;
-    return this.refuse(name, '');
-  }
-
-  flag(name: string): boolean {
-    const value = this.values[name] ?? false;
-    if (typeof value === 'boolean') return value;
-    return this.refuse(name, false);
-  }
-
-  count(name: string): number {
-    const value = this.values[name] ?? 0;
-    if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-    return this.refuse(name, 0);
-  }
-
-  texts(name: string): readonly string[] | null {
-    const value = this.values[name] ?? null;
-    if (value === null) return null;
-    if (Array.isArray(value) && value.every((each) => typeof each === 'string')) return value;
-    return this.refuse(name, null);
-  }
-
-  subjectLists(name: string): SubjectLists | null {
-    const value = this.values[name] ?? null;
-    if (value === null) return null;
-    if (typeof value !== 'object' || Array.isArray(value)) return this.refuse(name, null);
-    const lists = new Fields(value as Record<string, unknown>);
-    const read = { allow: lists.texts('allow'), deny: lists.texts('deny') ?? [] };
-    return lists.wrong === '' ? toBytes(read) : this.refuse(name, null);
-  }
-
-  private refuse<T>(name: string, value: T): T {
-    if (this.wrong === '') this.wrong = name;
-    return value;
-  }
 }
 
 /** Subjects are strings of bytes everywhere else. */
 function toBytes({ allow, deny }: SubjectLists): SubjectLists {
   const each = (subject: string): string => Buffer.from(subject, 'utf8').toString('latin1');
   return { allow: allow === null ? null : allow.map(each), deny: deny.map(each) };
+}
+
+function subjectListsOf(fields: Fields, name: string): SubjectLists | null {
+  const lists = fields.fields(name);
+  if (lists === null) return null;
+  const read = { allow: lists.texts('allow'), deny: lists.texts('deny') ?? [] };
+  return lists.wrong === '' ? toBytes(read) : fields.refuse(name, null);
 }

@@ -42,10 +42,17 @@ const PENDING_SLACK_BYTES = 16 * 1024 * 1024;
 const NEVER = Number.POSITIVE_INFINITY;
 const NOTHING_DROPPED: Readonly<Dropped> = { tooLarge: 0, congested: 0 };
 
+/** Who waits for the answer to which PING. */
+interface Fence {
+  readonly ping: number;
+  readonly done: () => void;
+}
+
 export abstract class LeafConnection extends Connection implements LeafOperations, SessionLink {
   readonly sinkKind: SinkKind = 'leaf';
   /** This side plays the leaf. */
   isSpoke = false;
+  isIsolated = false;
   isOpen = false;
   remoteServer = '';
   remoteCluster = '';
@@ -60,6 +67,10 @@ export abstract class LeafConnection extends Connection implements LeafOperation
   /** How long this side should wait before it dials again, if it is the one that does. */
   protected reconnectDelayMs = 0;
   private ownParser: LeafParser | null = null;
+  /** PINGs sent and PONGs received: they come in the same order. */
+  private pings = 0;
+  private pongs = 0;
+  private readonly fences: Fence[] = [];
 
   protected constructor(host: ConnectionHost, socket: Socket, id: number, settings: LinkSettings) {
     super(host, socket, id);
@@ -137,6 +148,7 @@ export abstract class LeafConnection extends Connection implements LeafOperation
     keepalive.scheduleFirst(this.lastReadMs, interval, host.io.random.fraction());
     this.armDeadline();
     this.opened(session);
+    host.linkOpened(this, session.account);
     session.begin(host.io.timers);
   }
 
@@ -220,8 +232,20 @@ export abstract class LeafConnection extends Connection implements LeafOperation
     this.send(PONG);
   }
 
+  fence(done: () => void): void {
+    this.sendPing();
+    this.fences.push({ ping: this.pings, done });
+  }
+
+  private sendPing(): void {
+    this.pings++;
+    this.send(PING);
+  }
+
   pong(): void {
+    this.pongs++;
     this.keepalive.answered(this.lastReadMs);
+    while (this.fences.length > 0 && (this.fences[0] as Fence).ping <= this.pongs) this.fences.shift()?.done();
   }
 
   peerError(text: string): void {
@@ -305,7 +329,7 @@ export abstract class LeafConnection extends Connection implements LeafOperation
     if (keepalive.dueMs > nowMs) return;
     const { pingIntervalMs, pingsOutMax } = host.limits;
     const decision = keepalive.decide(nowMs, pingIntervalMs, pingsOutMax, null);
-    if (decision === 'ping') this.send(PING);
+    if (decision === 'ping') this.sendPing();
     else if (decision === 'stale') {
       host.log.debug(`${this.label} - Stale Client Connection - Closing`);
       this.fail(PeerErrors.staleConnection);

@@ -2,7 +2,8 @@
  * The leaf links of one server: its remotes, the interest of the accounts they join, and what monitoring shows of both.
  *
  *     LeafNodes ─┬─ Remote (one per configured hub) ── SolicitedLink (at most one)
- *                └─ AccountInterest (one per account that a remote joins)
+ *                ├─ LeafListener (where links are accepted) ── AcceptedLink…
+ *                └─ AccountInterest (one per account that a link joins)
  *
  * Bounds: as many remotes as are configured.
  */
@@ -58,28 +59,32 @@ export interface LeafRemoteSnapshot {
 }
 
 export class LeafNodes {
+  /** `null`: links are not accepted. Set before the server starts. */
+  listener: LinkListener | null = null;
+  readonly settings: LinkSettings;
   readonly remotes: readonly Remote[];
   private readonly host: ConnectionHost;
+  /** Some peer can be a leaf to this server, so links hear of each other. */
+  private readonly joinsLinks: boolean;
   private readonly interests = new Map<Account, AccountInterest>();
 
   /** Accounts that remotes name have to exist: the configuration is checked before. Disabled remotes are left out. */
   constructor(host: ConnectionHost, site: LeafSite, options: LeafnodeOptions) {
     this.host = host;
     const enabled = options.remotes.filter(({ isDisabled }) => !isDisabled);
-    const context = {
-      host,
+    this.settings = {
       site,
       inbound: new Message(),
-      reconnectIntervalMs: options.reconnectIntervalMs,
-      dialTimeoutMs: options.dialTimeoutMs,
       writeDeadlineMs: options.writeDeadlineMs,
       waitsForWrites: options.writeTimeoutPolicy !== 'close',
     };
+    const { reconnectIntervalMs, dialTimeoutMs } = options;
+    const context = { ...this.settings, host, reconnectIntervalMs, dialTimeoutMs };
+    this.joinsLinks = options.listener.port !== null || enabled.some(({ isHub }) => isHub);
     this.remotes = enabled.map((remote) => {
       const account = site.account(remote.account);
       if (account === null) throw new Error(`cannot find local account ${JSON.stringify(remote.account)} of a remote`);
-      const joinsLinks = enabled.some((each) => each.isHub && each.account === remote.account);
-      return new Remote(context, remote, this.interestOf(account, joinsLinks));
+      return new Remote(context, remote, this.interestOf(account));
     });
   }
 
@@ -90,6 +95,7 @@ export class LeafNodes {
 
   /** Ends all links, and dials no more. */
   close(): void {
+    this.listener?.close();
     for (const remote of this.remotes) remote.close();
     for (const interest of this.interests.values()) interest.close();
   }
@@ -103,6 +109,7 @@ export class LeafNodes {
   links(): LeafConnection[] {
     const open: LeafConnection[] = [];
     for (const { connection } of this.remotes) if (connection?.isOpen === true) open.push(connection);
+    if (this.listener !== null) open.push(...this.listener.links());
     return open;
   }
 
@@ -114,10 +121,11 @@ export class LeafNodes {
     return this.remotes.map(({ options, state, attempts, opens }) => ({ options, state, attempts, opens }));
   }
 
-  private interestOf(account: Account, joinsLinks: boolean): AccountInterest {
+  /** What the account wants to hear, for the links that join it. */
+  interestOf(account: Account): AccountInterest {
     const known = this.interests.get(account);
     if (known !== undefined) return known;
-    const interest = new AccountInterest(account, this.uniqueName(), joinsLinks);
+    const interest = new AccountInterest(account, this.uniqueName(), this.joinsLinks);
     this.interests.set(account, interest);
     return interest;
   }

@@ -12,6 +12,9 @@
  * within a denied one. Replies of services, acknowledgements and routed replies come in whatever the lists say. Entries
  * of the form `subject queue` say nothing about a link.
  *
+ * On a link that was accepted it is the permissions of the peer's user: it publishes what comes in, which is not kept
+ * from JetStream either, and subscribes to what goes out.
+ *
  * Unlike nats-server, deny_imports never keeps anything from going out. There it does, as long as some subscription
  * with wildcards overlaps the denied subject.
  */
@@ -32,6 +35,8 @@ export interface LinkDenies {
   readonly denyImports: readonly string[];
   /** The JetStream domain of this server when it has JetStream and a domain; otherwise empty. */
   readonly ownDomain: string;
+  /** What may come in, where that is not what is advertised; `null`: everything. */
+  readonly inbound?: SubjectLists | null;
 }
 
 export class LeafPermissions {
@@ -55,7 +60,12 @@ export class LeafPermissions {
         ...domainOwn,
       ],
     });
-    this.receiving = new SubjectFilter(this.importRules);
+    const { inbound } = denies;
+    this.receiving = new SubjectFilter(
+      inbound === undefined
+        ? this.importRules
+        : { allow: plainEntries(inbound?.allow ?? null), deny: inbound?.deny ?? [] },
+    );
   }
 
   /** Whether a message to the literal subject may go out. */

@@ -13,6 +13,7 @@
  */
 
 import type { Account } from '../server/account/account.ts';
+import type { ResponsePermits } from '../server/account/response-permits.ts';
 import type { ConnectionLimits } from '../server/connection/connection-host.ts';
 import type { Timers } from '../server/io/io.ts';
 import type { LinkSink } from '../server/ports.ts';
@@ -29,6 +30,8 @@ import { PeerInterest } from './peer-interest.ts';
 /** The connection that a session is about. */
 export interface SessionLink extends LinkSink, AnnouncingLink, OutboxLink {
   readonly limits: ConnectionLimits;
+  /** Calls back when the peer has taken everything that was sent so far. */
+  fence(done: () => void): void;
 }
 
 /** What became of interest that a peer told. `known`: taken. `unwanted`: dropped without a word. */
@@ -94,7 +97,7 @@ export class LeafSession {
   take(message: Message): boolean {
     const { account } = this;
     const { subject, subjectStart, subjectEnd } = message;
-    if (!this.permissions.mayReceive(subject, subjectStart, subjectEnd)) return false;
+    if (!this.permissions.mayReceive(subject, subjectStart, subjectEnd) && !this.isAnswer(message)) return false;
     if (account.mappings !== null) {
       account.applyMappings(message);
       // The peer knows nothing of the groups that subscribe to what the subject is mapped to.
@@ -103,6 +106,10 @@ export class LeafSession {
     showDeliverSubject(message);
     account.route(message);
     return true;
+  }
+
+  private isAnswer(message: Message): boolean {
+    return this.permits !== null && this.permits.use(message.subjectText());
   }
 
   subscribe(subject: string, queueGroup: string, weight: number): Taking {
@@ -131,6 +138,7 @@ export class LeafSession {
     if (!outbox.holds(message)) {
       if (this.cameFrom(message) || !outbox.begin(message)) return false;
       message.links.push(link);
+      if (this.permits !== null && message.hasReply) this.permits.permit(message.replyText());
     }
     if (subscription.queueGroup !== '') outbox.addQueueGroup(subscription.queueGroup);
     return true;

@@ -5,12 +5,17 @@
 
 import type { ServerOptions } from './config/options.ts';
 import type { makeJetStream, startJetStream, viewOf } from './jetstream-start.ts';
+import type { makeLeafListener } from './leaf-door.ts';
 import type { Monitor } from './monitor/monitor.ts';
 
 export interface JetStreamRoom {
   readonly makeJetStream: typeof makeJetStream;
   readonly startJetStream: typeof startJetStream;
   readonly viewOf: typeof viewOf;
+}
+
+export interface LeafDoorRoom {
+  readonly makeLeafListener: typeof makeLeafListener;
 }
 
 export interface MonitorRoom {
@@ -20,14 +25,16 @@ export interface MonitorRoom {
 export interface Rooms {
   readonly jetstream: JetStreamRoom | null;
   readonly monitor: MonitorRoom | null;
+  readonly leafDoor: LeafDoorRoom | null;
 }
 
-export const NO_ROOMS: Rooms = { jetstream: null, monitor: null };
+export const NO_ROOMS: Rooms = { jetstream: null, monitor: null, leafDoor: null };
 
 /** Loads what a server with these options needs. */
 export async function loadRooms(options: ServerOptions): Promise<Rooms> {
   return {
     jetstream: options.jetstream.isEnabled ? await import('./jetstream-start.ts') : null,
     monitor: options.monitorPort === null && options.httpsPort === null ? null : await import('./monitor/monitor.ts'),
+    leafDoor: options.leafnodes.listener.port === null ? null : await import('./leaf-door.ts'),
   };
 }

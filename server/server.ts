@@ -34,6 +34,7 @@ import { withoutTls } from './connection/tls-info.ts';
 import { TracedClient } from './connection/traced-client.ts';
 import { Traffic } from './connection/statistics.ts';
 import type { Address, Io, Socket } from './io/io.ts';
+import type { LeafListener } from '../leafnode/leaf-listener.ts';
 import { LeafNodes } from '../leafnode/leaf-nodes.ts';
 import type { JetStream } from '../jetstream/api/jetstream.ts';
 import type { Log } from './io/log.ts';
@@ -90,6 +91,8 @@ export class Server implements ConnectionHost, MonitorSource {
   staleLeafs = 0;
 
   readonly leafNodes: LeafNodes;
+  /** `null`: links are not accepted. */
+  readonly leafListener: LeafListener | null;
   private readonly system: SystemServices;
   /** `null`: not enabled. */
   readonly jetstream: JetStream | null;
@@ -100,7 +103,7 @@ export class Server implements ConnectionHost, MonitorSource {
   private readonly jetstreamRoom: JetStreamRoom | null;
   private readonly configuredAccounts: Accounts;
   private authenticator: Authenticator;
-  private readonly logins: Logins;
+  readonly logins: Logins;
   info: ServerInfo;
   /** Set where the server is all that its process is for. */
   process: ProcessFiles | null = null;
@@ -137,6 +140,8 @@ export class Server implements ConnectionHost, MonitorSource {
     this.authenticator = new Authenticator(options, accounts, this.logins);
     this.info = announcement(this, options);
     this.leafNodes = new LeafNodes(this, leafSiteOf(this), options.leafnodes);
+    this.leafListener = rooms.leafDoor?.makeLeafListener(this) ?? null;
+    this.leafNodes.listener = this.leafListener;
     assert(rooms.jetstream !== null || !options.jetstream.isEnabled, 'the rooms for these options are loaded');
     this.jetstreamRoom = rooms.jetstream;
     this.jetstream = rooms.jetstream?.makeJetStream(this) ?? null;
@@ -236,6 +241,16 @@ export class Server implements ConnectionHost, MonitorSource {
   }
 
   private listen(done: (error: StartError | null) => void): void {
+    if (this.leafListener === null) this.listenForClients(done);
+    else {
+      this.leafListener.open((failure) => {
+        if (failure === null) this.listenForClients(done);
+        else done(new StartError(failure.text, failure.cause));
+      });
+    }
+  }
+
+  private listenForClients(done: (error: StartError | null) => void): void {
     const { options } = this;
     this.listener.open(options, (port, failure) => {
       if (failure !== null) {

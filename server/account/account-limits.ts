@@ -14,6 +14,11 @@ export class AccountLimits {
     return maxConnections >= 0 && this.clients + this.leafnodes > maxConnections;
   }
 
+  get hasTooManyLeafnodes(): boolean {
+    const { maxLeafnodes } = this.options;
+    return maxLeafnodes >= 0 && this.leafnodes > maxLeafnodes;
+  }
+
   /** How many subscriptions one connection may have, given the server's own limit (0: none); 0 is no limit. */
   maxSubscriptions(ofServer: number): number {
     const { maxSubscriptions } = this.options;

@@ -161,7 +161,8 @@ function admits({ options }: KnownUser, connectionType: string): boolean {
   return options.connectionTypes === null || options.connectionTypes.includes(connectionType);
 }
 
-function keyOf(nkey: string): KeyObject | null {
+/** The key that signatures are checked with; `null` for what is no public key of a user. */
+export function keyOf(nkey: string): KeyObject | null {
   const bytes = decodeNkey('user', nkey);
   if (bytes === null) return null;
   return createPublicKey({ key: Buffer.concat([ED25519_DER, bytes]), format: 'der', type: 'spki' });

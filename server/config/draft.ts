@@ -5,6 +5,7 @@
  */
 
 import type { AccountOptions } from './account-options.ts';
+import { completeLeafListener, emptyLeafListener, type LeafListenerDraft } from './leaf-listener-options.ts';
 import type {
   AuthorizationOptions,
   JetStreamLimits,
@@ -22,7 +23,7 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 export type JetStreamLimitsDraft = Mutable<JetStreamLimits>;
 export type JetStreamDraft = Mutable<Omit<JetStreamOptions, 'limits'>> & { limits: JetStreamLimitsDraft };
 export type AuthorizationDraft = Mutable<AuthorizationOptions>;
-export type LeafnodeDraft = Mutable<LeafnodeOptions>;
+export type LeafnodeDraft = Mutable<Omit<LeafnodeOptions, 'listener'>> & { listener: LeafListenerDraft };
 export type LeafRemoteDraft = Mutable<LeafRemoteOptions>;
 export type UserDraft = Mutable<UserOptions>;
 export type AccountDraft = Mutable<AccountOptions>;
@@ -93,6 +94,7 @@ export function emptyDraft(): Draft {
       limits: { maxAckPending: 0, maxRequestBatch: 0, duplicateWindowMs: 0, defaultMaxConsumers: 0 },
     },
     leafnodes: {
+      listener: emptyLeafListener(),
       remotes: [],
       reconnectIntervalMs: 0,
       dialTimeoutMs: 0,
@@ -170,7 +172,8 @@ function completeLeafnodes(draft: LeafnodeDraft): LeafnodeOptions {
     firstInfoTimeoutMs: remote.firstInfoTimeoutMs > 0 ? remote.firstInfoTimeoutMs : 1_000,
     tls: remote.tls && { ...remote.tls, timeoutMs: remote.tls.timeoutMs || LEAF_TLS_TIMEOUT_MS },
   }));
-  return { ...draft, remotes, dialTimeoutMs, reconnectIntervalMs: draft.reconnectIntervalMs || 1_000 };
+  const listener = completeLeafListener(draft.listener);
+  return { ...draft, listener, remotes, dialTimeoutMs, reconnectIntervalMs: draft.reconnectIntervalMs || 1_000 };
 }
 
 /** The base path with one leading slash and without `.`, `..` and repeated slashes. */

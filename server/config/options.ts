@@ -172,6 +172,7 @@ export interface JetStreamLimits {
 }
 
 export interface LeafnodeOptions {
+  readonly listener: LeafListenerOptions;
   readonly remotes: readonly LeafRemoteOptions[];
   readonly reconnectIntervalMs: number;
   readonly dialTimeoutMs: number;

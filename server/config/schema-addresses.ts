@@ -137,7 +137,7 @@ export const ADDRESS_KEYS: readonly Key<Draft>[] = [
 ];
 
 /** The address of a `listen` or `http`; null, with an error, if it is none. */
-function listenAddress(node: ConfigNode, reading: Reading): { host: string; port: number } | null {
+export function listenAddress(node: ConfigNode, reading: Reading): { host: string; port: number } | null {
   const { value, place } = node;
   if (typeof value === 'bigint') return { host: '', port: safeNumber(value) };
   if (typeof value !== 'string') {

@@ -164,31 +164,34 @@ function conflictOf(block: AuthorizationBlock): string | null {
 }
 
 function readTimeout(draft: AuthorizationBlock, node: ConfigNode, reading: Reading, name: string): void {
-  const ms = timeoutMs(node, reading);
-  if (ms === null) return;
-  draft.timeoutMs = ms;
-  if (ms <= TIMEOUT_WARNED_MS) return;
+  draft.timeoutMs = readAuthTimeout(node, reading, name, 'authorization') ?? draft.timeoutMs;
+}
+
+/** Milliseconds of the `timeout` in a block, of which a bare number counts seconds; null, with an error, if it is none. */
+export function readAuthTimeout(node: ConfigNode, reading: Reading, name: string, blockName: string): number | null {
+  const ms = timeoutMs(node, reading, blockName);
+  if (ms === null || ms <= TIMEOUT_WARNED_MS) return ms;
   reading.warn(
     node.place,
     name,
     `timeout of ${goValue(node.value)} (${(ms / 1_000).toFixed(6)} seconds) is high, consider keeping it under 60 ` +
       `seconds. possibly caused by unquoted duration; use '1m' instead of 1m, for example`,
   );
+  return ms;
 }
 
-/** A bare number counts seconds. */
-function timeoutMs({ value, place }: ConfigNode, reading: Reading): number | null {
+function timeoutMs({ value, place }: ConfigNode, reading: Reading, blockName: string): number | null {
   if (typeof value === 'bigint') return safeNumber(value) * 1_000;
   if (typeof value === 'number') return Math.round(value * 1e9) / 1e6;
   if (typeof value !== 'string') {
-    reading.error(place, `error parsing authorization config, 'timeout' wrong type`);
+    reading.error(place, `error parsing ${blockName} config, 'timeout' wrong type`);
     return null;
   }
   try {
     return parseDuration(value);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    reading.error(place, `error parsing authorization config, 'timeout' ${error.message}`);
+    reading.error(place, `error parsing ${blockName} config, 'timeout' ${error.message}`);
     return null;
   }
 }

@@ -1,35 +1,14 @@
-/**
- * `leafnodes`: links between servers. Only the dialling side is here yet; the keys of the listening side are known and
- * refused.
- */
+/** `leafnodes`: links between servers. What is about accepting them stands in `schema-leaf-listener.ts`. */
 
 import type { Draft, LeafnodeDraft } from './draft.ts';
-import { absent, absentRows, Keys, readEntries } from './key.ts';
-import type { AbsentKey, Key } from './key.ts';
+import { Keys, readEntries } from './key.ts';
+import type { Key } from './key.ts';
+import { LEAF_LISTENER_KEYS } from './schema-leaf-listener.ts';
 import { readRemotes } from './schema-leaf-remotes.ts';
 import { readWriteTimeoutPolicy, shownPolicy } from './schema-limits.ts';
 import { goType, isMap } from './tree.ts';
 
 const block = new Keys<LeafnodeDraft>((options) => options.leafnodes);
-
-/** Keys of the side that accepts links. */
-const LISTENER_KEYS: readonly AbsentKey[] = [
-  absent('tls', 'map', { live: 'LeafNode', doc: 'Encrypts accepted links.' }),
-  absent('authorization', 'map', { restart: 'LeafNode', acceptsEmpty: true, doc: 'Who may link.' }),
-  ...absentRows({ live: 'LeafNode' }, { compression: ['string, boolean or map', 'Of accepted links.', 'off', false] }),
-  ...absentRows(
-    { restart: 'LeafNode' },
-    {
-      listen: ['port or host:port', 'Where links are accepted.'],
-      'host|net': ['string', 'Address on which links are accepted.', ''],
-      port: ['integer', 'Port on which links are accepted.', 0n],
-      'advertise|leafnode_advertise': ['string', 'host:port that others are told.', ''],
-      no_advertise: ['boolean', 'Tells others no addresses.', false],
-      'min_version|minimum_version': ['string', 'Oldest version that may link.', ''],
-      'isolate_leafnode_interest|isolate': ['boolean', 'Keeps interest of accepted links from each other.', false],
-    },
-  ),
-];
 
 export const LEAFNODE_BLOCK_KEYS: readonly Key<LeafnodeDraft>[] = [
   block.custom(
@@ -68,7 +47,7 @@ export const LEAFNODE_BLOCK_KEYS: readonly Key<LeafnodeDraft>[] = [
       draft.writeTimeoutPolicy = readWriteTimeoutPolicy(node, reading) ?? draft.writeTimeoutPolicy;
     },
   ),
-  ...LISTENER_KEYS,
+  ...LEAF_LISTENER_KEYS,
 ];
 
 const keys = new Keys<Draft>((options) => options);

@@ -18,6 +18,7 @@ import { EXPORT_KEYS } from './schema-exports.ts';
 import { IMPORT_KEYS, IMPORT_SOURCE_KEYS } from './schema-imports.ts';
 import { JETSTREAM_LIMITS_KEYS } from './schema-jetstream-limits.ts';
 import { JETSTREAM_BLOCK_KEYS, JETSTREAM_KEYS } from './schema-jetstream.ts';
+import { LEAF_AUTHORIZATION_KEYS } from './schema-leaf-listener.ts';
 import { LEAFNODE_BLOCK_KEYS, LEAFNODE_KEYS } from './schema-leafnodes.ts';
 import { LEAF_REMOTE_KEYS } from './schema-leaf-remotes.ts';
 import { LIMIT_KEYS } from './schema-limits.ts';
@@ -61,5 +62,6 @@ export const TABLES: Readonly<Record<string, readonly KeyFacts[]>> = {
   'jetstream.limits': JETSTREAM_LIMITS_KEYS,
   tls: TLS_BLOCK_KEYS,
   leafnodes: LEAFNODE_BLOCK_KEYS,
+  'leafnodes.authorization': LEAF_AUTHORIZATION_KEYS,
   'leafnodes.remotes[]': LEAF_REMOTE_KEYS,
 };

@@ -53,7 +53,7 @@ export interface TlsCertificate {
   readonly key: string;
 }
 
-const TLS_TIMEOUT_MS = 2_000;
+export const TLS_TIMEOUT_MS = 2_000;
 const UNIX_MODE = 0o660;
 
 export type TransportDraft = { -readonly [K in keyof TransportOptions]: TransportOptions[K] };
@@ -89,6 +89,6 @@ export function completeTransport(draft: TransportOptions): TransportOptions {
 }
 
 /** How long credentials may take when nothing says so: longer than a handshake. */
-export function defaultAuthTimeoutMs({ tls }: TransportOptions): number {
+export function defaultAuthTimeoutMs({ tls }: Pick<TransportOptions, 'tls'>): number {
   return tls === null ? 2_000 : (tls.timeoutMs || TLS_TIMEOUT_MS) + 1_000;
 }

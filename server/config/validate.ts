@@ -4,7 +4,7 @@
  */
 
 import { isValidSubject } from '../subject/subject.ts';
-import { GLOBAL_ACCOUNT } from './account-options.ts';
+import { GLOBAL_ACCOUNT, SYSTEM_ACCOUNT } from './account-options.ts';
 import { formatDuration } from './duration.ts';
 import { goQuote } from '../protocol/go-quote.ts';
 import type { ServerOptions } from './options.ts';
@@ -45,12 +45,18 @@ function nameFault({ serverName }: ServerOptions): string | null {
   return serverName.includes(' ') ? 'server name cannot contain spaces' : null;
 }
 
-function leafnodeFault({ leafnodes, accounts }: ServerOptions): string | null {
-  const known = new Set([GLOBAL_ACCOUNT, ...accounts.map(({ name }) => name)]);
+function leafnodeFault({ leafnodes, accounts, systemAccount, hasSystemAccount }: ServerOptions): string | null {
+  const known = new Set([GLOBAL_ACCOUNT, '', ...accounts.map(({ name }) => name)]);
+  if (systemAccount === '' && hasSystemAccount) known.add(SYSTEM_ACCOUNT);
+  const { authorization } = leafnodes.listener;
+  const authorized = [authorization, ...authorization.users].find(({ account }) => !known.has(account));
+  if (authorized !== undefined) return unknownAccount(authorized.account, 'authorization');
   const unknown = leafnodes.remotes.find(({ account }) => !known.has(account));
-  return unknown === undefined
-    ? null
-    : `cannot find local account ${goQuote(unknown.account)} specified in leafnode remote`;
+  return unknown === undefined ? null : unknownAccount(unknown.account, 'remote');
+}
+
+function unknownAccount(name: string, where: string): string {
+  return `cannot find local account ${goQuote(name)} specified in leafnode ${where}`;
 }
 
 /** Why the account for system events can't be had. */

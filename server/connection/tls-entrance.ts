@@ -16,8 +16,7 @@
 import type { TlsOptions } from '../config/transport-options.ts';
 import type { Io, IoError, TlsContext, UndecidedSocket } from '../io/io.ts';
 import type { Log } from '../io/log.ts';
-import { type ClosedReason, PeerErrors } from '../protocol/errors.ts';
-import type { ClientConnection } from './client-connection.ts';
+import { type ClosedReason, type PeerError, PeerErrors } from '../protocol/errors.ts';
 import type { DeadlineWheel, WheelEntry } from './deadline-wheel.ts';
 import { type HandshakeFailure, handshakeFailure } from './handshake-failure.ts';
 import { isPinned } from './pinned-keys.ts';
@@ -28,6 +27,19 @@ const HANDSHAKE_BYTE = 0x16;
 const RATE_WINDOW_MS = 1_000;
 
 const HANDSHAKE_FAILED: ClosedReason = 'TLS Handshake Failure';
+
+/** Whoever comes in: a client, or a leaf. */
+export interface Entrant {
+  readonly isClosed: boolean;
+  readonly label: string;
+  /** Nothing was said in clear before the handshake. */
+  isTlsFirst: boolean;
+  greetClient(): void;
+  /** What it sends is the protocol from now on. */
+  entered(): void;
+  fail(error: PeerError): void;
+  abort(reason: ClosedReason): void;
+}
 
 export interface EntranceHost {
   readonly io: Io;
@@ -50,13 +62,17 @@ export class TlsEntrances {
   private windowEndMs = 0;
   private begunInWindow = 0;
 
-  constructor(host: EntranceHost, plan: EntrancePlan) {
+  /** What the log calls the handshake. */
+  readonly kind: 'client' | 'leafnode';
+
+  constructor(host: EntranceHost, plan: EntrancePlan, kind: 'client' | 'leafnode' = 'client') {
     this.host = host;
     this.plan = plan;
+    this.kind = kind;
   }
 
   /** Takes a connection through; it is a client like any other afterwards. */
-  enter(client: ClientConnection, socket: UndecidedSocket): void {
+  enter(client: Entrant, socket: UndecidedSocket): void {
     new TlsEntrance(this, this.plan, client, socket).begin();
   }
 
@@ -104,12 +120,12 @@ class TlsEntrance implements WheelEntry {
   wheelPrevious: WheelEntry | null = null;
   private readonly all: TlsEntrances;
   private readonly plan: EntrancePlan;
-  private readonly client: ClientConnection;
+  private readonly client: Entrant;
   private readonly socket: UndecidedSocket;
   private isGreeted = false;
   private awaited: Awaited = 'over';
 
-  constructor(all: TlsEntrances, plan: EntrancePlan, client: ClientConnection, socket: UndecidedSocket) {
+  constructor(all: TlsEntrances, plan: EntrancePlan, client: Entrant, socket: UndecidedSocket) {
     this.all = all;
     this.plan = plan;
     this.client = client;
@@ -183,7 +199,7 @@ class TlsEntrance implements WheelEntry {
   /** There is room for its handshake. */
   shake(): void {
     this.awaited = 'handshake';
-    this.debug('Starting TLS client connection handshake');
+    this.debug(`Starting TLS ${this.all.kind === 'client' ? 'client connection' : 'leafnode server'} handshake`);
     this.socket.shakeHands(this.plan.context, (error) => this.shaken(error));
   }
 
@@ -206,7 +222,7 @@ class TlsEntrance implements WheelEntry {
   }
 
   private failed({ text, isProbe }: HandshakeFailure): void {
-    const line = `TLS handshake error: ${text}`;
+    const line = `TLS ${this.all.kind === 'client' ? '' : 'leafnode '}handshake error: ${text}`;
     if (isProbe) this.debug(line);
     else this.all.host.log.error(`${this.client.label} - ${line}`);
     this.client.abort(HANDSHAKE_FAILED);

@@ -32,7 +32,8 @@ export type ClosedReason =
   | 'No Responders Requires Headers'
   | 'Duplicate Remote LeafNode Connection'
   | 'Minimum Version Required'
-  | 'Cluster Names Identical';
+  | 'Cluster Names Identical'
+  | 'Wrong Gateway';
 
 /** A fixed `-ERR` text; `closes` is null when the connection stays. */
 export interface PeerError {

@@ -21,6 +21,7 @@ const ENTRIES_PER_TURN = 3;
 class Peer implements AnnouncingLink, Sink {
   readonly sinkKind: SinkKind = 'leaf';
   readonly isSpoke: boolean;
+  readonly isIsolated = false;
   readonly remoteCluster: string;
   readonly heard = new Map<string, number>();
   readonly queue: AnnouncingLink['queue'];

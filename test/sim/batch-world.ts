@@ -10,6 +10,7 @@ import { Log } from '../../server/io/log.ts';
 import type { SimulatedMachine, SimulatedProcess } from '../../server/io/simulated/simulated-machine.ts';
 import { SimulatedWorld } from '../../server/io/simulated/simulated-world.ts';
 import * as jetstreamRoom from '../../server/jetstream-start.ts';
+import { NO_ROOMS } from '../../server/rooms.ts';
 import { Server } from '../../server/server.ts';
 import { type BatchLedger, storedIn } from './batch-ledger.ts';
 import { BatchPublisher } from './batch-publisher.ts';
@@ -104,7 +105,7 @@ export class BatchWorld {
     const log = new Log((line) => this.log.push(line.trimEnd()), io.clock, io.host.processId, format);
     const options = defaultOptions();
     const jetstream = { ...options.jetstream, isEnabled: true, storeDirectory: '/data', ...this.jetstream };
-    const rooms = { jetstream: jetstreamRoom, monitor: null };
+    const rooms = { ...NO_ROOMS, jetstream: jetstreamRoom };
     const server = new Server(io, log, { ...options, serverName: 'simulated', port: PORT, jetstream }, rooms);
     let isReady = false;
     server.start((error) => {

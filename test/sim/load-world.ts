@@ -10,7 +10,7 @@ import type { SeededRandom } from '../../server/io/simulated/seeded-random.ts';
 import type { SimulatedMachine, SimulatedProcess } from '../../server/io/simulated/simulated-machine.ts';
 import { SimulatedWorld } from '../../server/io/simulated/simulated-world.ts';
 import * as jetstreamRoom from '../../server/jetstream-start.ts';
-import type { Rooms } from '../../server/rooms.ts';
+import { NO_ROOMS, type Rooms } from '../../server/rooms.ts';
 import { Server } from '../../server/server.ts';
 import type { FileStore } from '../../jetstream/store/file-store.ts';
 import type { StoreSizes } from '../../jetstream/store/store-sizes.ts';
@@ -49,7 +49,7 @@ export class LoadWorld {
       ...jetstreamRoom,
       makeJetStream: (site: Parameters<typeof makeJetStream>[0]) => makeJetStream(site, sizes),
     };
-    this.rooms = { jetstream: room, monitor: null };
+    this.rooms = { ...NO_ROOMS, jetstream: room };
   }
 
   get random(): SeededRandom {

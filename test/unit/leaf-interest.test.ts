@@ -19,6 +19,7 @@ class NotingLink implements AnnouncingLink, Sink {
   readonly sinkKind: SinkKind = 'leaf';
   readonly lines: string[] = [];
   readonly isSpoke: boolean;
+  readonly isIsolated = false;
   readonly remoteCluster: string;
   denied: readonly string[] = [];
   pendingBytes = 0;

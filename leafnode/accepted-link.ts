@@ -1,0 +1,263 @@
+/**
+ * A link that a leaf has dialled: how it and this hub come to know each other.
+ *
+ *     accepted ─INFO─► awaits CONNECT ──CONNECT──► deciding ──identity──► INFO {connect_info}, interest ─► open
+ *                      authorization.timeout       (only where a hash has to be compared)
+ *
+ * Whoever has not said CONNECT has next to nothing here: the beginning of the line is kept where those of clients are
+ * (FirstLines), and parser, session and queue are made when it is known who it is. Nothing else than CONNECT is taken
+ * before, and nothing is read while somebody is being decided upon.
+ *
+ * Why a leaf is refused, and in which order that is looked at, is nats-server's: first the login, then the rest.
+ */
+
+import { Buffer } from 'node:buffer';
+import type { Account } from '../server/account/account.ts';
+import type { ConnectionHost, Decided, Identity, Login } from '../server/connection/connection-host.ts';
+import { FIRST_LINE_BYTES_MAX, type FirstLineOwner, NOWHERE } from '../server/connection/first-lines.ts';
+import type { Entrant } from '../server/connection/tls-entrance.ts';
+import type { Socket } from '../server/io/io.ts';
+import type { ConnectOptions } from '../server/protocol/connect-options.ts';
+import { type PeerError, PeerErrors } from '../server/protocol/errors.ts';
+import { goQuote } from '../server/protocol/go-quote.ts';
+import { ResponsePermits } from '../server/account/response-permits.ts';
+import type { AccountInterest } from './account-interest.ts';
+import { type LeafConnect, readLeafConnect } from './leaf-connect.ts';
+import { LeafConnection } from './leaf-connection.ts';
+import type { LeafPermissions } from './leaf-permissions.ts';
+import type { LeafSession } from './leaf-session.ts';
+import type { LinkSettings } from './link-terms.ts';
+
+const CONNECT = 'CONNECT';
+const LF = 10;
+const CR = 13;
+const SPACE = 32;
+const TAB = 9;
+const CASE = 0x20;
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** What an accepted link needs of its listener. */
+export interface LinkLobby {
+  readonly settings: LinkSettings;
+  readonly authTimeoutMs: number;
+  /** The INFO by which the link is greeted. */
+  greeting(link: AcceptedLink): Uint8Array;
+  /** The INFO by which its CONNECT is answered. */
+  answer(link: AcceptedLink, identity: Identity): Uint8Array;
+  authenticate(options: ConnectOptions, login: Login, decided: Decided): Identity | null | 'later';
+  /** Why a leaf that may log in is refused all the same; `null`: it is not. */
+  refusalOf(connect: LeafConnect): LeafRefusal | null;
+  permissionsOf(link: AcceptedLink, identity: Identity, connect: LeafConnect): LeafPermissions;
+  interestOf(identity: Identity): AccountInterest;
+  /** Takes the link in, in the place of an older one of the same leaf; why not, or `null`. */
+  admit(link: AcceptedLink, identity: Identity, connect: LeafConnect): PeerError | null;
+  gone(link: AcceptedLink): void;
+}
+
+export interface LeafRefusal extends PeerError {
+  /** The leaf is told about itself before, so that it understands. */
+  readonly isAnswered: boolean;
+}
+
+export class AcceptedLink extends LeafConnection implements FirstLineOwner, Login, Entrant {
+  firstLineAt: number = NOWHERE;
+  readonly nonce: string;
+  readonly connectionType = 'LEAFNODE';
+  /** The account in whose limits it is counted. */
+  countedIn: Account | null = null;
+  user = '';
+  isTlsFirst = false;
+  private readonly lobby: LinkLobby;
+  private isDeciding = false;
+  /** What came behind a CONNECT that is being decided upon. */
+  private unread: Buffer | null = null;
+
+  constructor(host: ConnectionHost, socket: Socket, id: number, lobby: LinkLobby, nonce: string) {
+    super(host, socket, id, lobby.settings);
+    this.lobby = lobby;
+    this.nonce = nonce;
+  }
+
+  get certificate(): Uint8Array | null {
+    return this.socket.tls?.certificate ?? null;
+  }
+
+  connected(): void {
+    this.arrived();
+    this.greetClient();
+    this.entered();
+  }
+
+  /** It was accepted; nothing has been said. */
+  arrived(): void {
+    this.host.log.notice(`${this.label} - Leafnode connection created `);
+  }
+
+  greetClient(): void {
+    this.greet(this.lobby.greeting(this));
+  }
+
+  /** What it sends is the protocol from now on. */
+  entered(): void {
+    this.stageDeadlineMs = this.monotonicMs() + this.lobby.authTimeoutMs;
+    this.armDeadline();
+  }
+
+  // ── the first line ───────────────────────────────────────────────────────────────────────────────────────────────
+
+  protected override received(buffer: Buffer, start: number, end: number): void {
+    if (this.session !== null) this.parse(buffer, start, end);
+    else if (this.isDeciding) this.keepUnread(buffer, start, end);
+    else this.receivedFirst(buffer, start, end);
+  }
+
+  protected override continuesReading(): boolean {
+    return super.continuesReading() && !this.isDeciding;
+  }
+
+  private receivedFirst(buffer: Buffer, start: number, end: number): void {
+    const { firstLines } = this.host;
+    const from = firstLines.putInFront(this, buffer, start);
+    if (!this.mayBeConnect(buffer, from, end)) return;
+    const found = buffer.indexOf(LF, start);
+    const lf = found < end ? found : -1;
+    if ((lf < 0 ? end : lf) - from > FIRST_LINE_BYTES_MAX) {
+      this.violation(PeerErrors.maximumControlLine, `max_control_line ${FIRST_LINE_BYTES_MAX} of CONNECT`);
+      return;
+    }
+    if (lf < 0) {
+      firstLines.keep(this, buffer, from, end);
+      return;
+    }
+    firstLines.drop(this);
+    this.connect(buffer.toString('utf8', from + CONNECT.length, buffer[lf - 1] === CR ? lf - 1 : lf));
+    if (this.isClosed || lf + 1 === end) return;
+    if (this.isDeciding) this.keepUnread(buffer, lf + 1, end);
+    else this.parse(buffer, lf + 1, end);
+  }
+
+  /** Whether these bytes are, or can become, a CONNECT; whoever says something else first is told off. */
+  private mayBeConnect(buffer: Buffer, from: number, end: number): boolean {
+    for (let i = 0; i < CONNECT.length && from + i < end; i++) {
+      const letter = CONNECT.charCodeAt(i);
+      const byte = buffer[from + i] as number;
+      if (byte === letter || byte === (letter | CASE)) continue;
+      if (i === 0) this.refuseLogin('');
+      else this.violation(PeerErrors.unknownOperation, 'Leafnode parser ERROR, before CONNECT');
+      return false;
+    }
+    const behind = from + CONNECT.length;
+    if (behind >= end || buffer[behind] === SPACE || buffer[behind] === TAB) return true;
+    this.violation(PeerErrors.unknownOperation, 'Leafnode parser ERROR, before CONNECT');
+    return false;
+  }
+
+  firstLineGivenUp(): void {
+    this.handshakeTimedOut();
+  }
+
+  private keepUnread(buffer: Buffer, start: number, end: number): void {
+    const more = buffer.subarray(start, end);
+    this.unread = this.unread === null ? Buffer.from(more) : Buffer.concat([this.unread, more]);
+  }
+
+  // ── who it is ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  private connect(json: string): void {
+    const connect = readLeafConnect(json);
+    if (typeof connect === 'string') {
+      this.violation(null, connect);
+      return;
+    }
+    const { login } = connect;
+    const identity = this.lobby.authenticate(login, this, (decided) => this.decided(decided, connect));
+    if (identity !== 'later') this.identified(identity, connect);
+    else {
+      this.isDeciding = true;
+      this.stageDeadlineMs = NEVER;
+    }
+  }
+
+  private decided(identity: Identity | null, connect: LeafConnect): void {
+    if (this.isClosed) return;
+    this.isDeciding = false;
+    this.identified(identity, connect);
+    const { unread } = this;
+    this.unread = null;
+    if (this.isClosed) return;
+    if (unread !== null) this.parse(unread, 0, unread.length);
+    if (!this.isClosed) this.socket.resume();
+  }
+
+  private identified(identity: Identity | null, connect: LeafConnect): void {
+    const { lobby } = this;
+    if (identity === null) {
+      this.refuseLogin(connect.login.nkey === '' ? connect.login.user : connect.login.nkey);
+      return;
+    }
+    const refusal = lobby.refusalOf(connect);
+    if (refusal !== null) {
+      if (refusal.isAnswered) this.send(lobby.answer(this, identity));
+      this.refuseLeaf(refusal);
+      return;
+    }
+    this.user = identity.user;
+    this.remoteServer = connect.name;
+    this.remoteCluster = connect.cluster;
+    this.remoteDomain = connect.domain;
+    this.remoteAccount = connect.remoteAccount;
+    this.compression = connect.compression === '' ? 'not supported' : 'off';
+    this.isSpoke = connect.isHub;
+    this.isIsolated ||= connect.wantsIsolation;
+    const fault = lobby.admit(this, identity, connect);
+    if (fault === null) this.enter(identity, connect);
+    else this.refuseLeaf(fault);
+  }
+
+  private enter(identity: Identity, connect: LeafConnect): void {
+    const { lobby, host } = this;
+    const session = this.join(lobby.interestOf(identity), lobby.permissionsOf(this, identity, connect));
+    const responses = identity.permissions?.rules.responses ?? null;
+    if (responses !== null) session.permits = new ResponsePermits(responses, () => this.monotonicMs());
+    session.outbox.withHeaders = host.headersSupported && connect.headers;
+    this.send(lobby.answer(this, identity));
+    this.open(session);
+  }
+
+  protected override opened(): void {
+    this.sayDomains();
+  }
+
+  private refuseLogin(name: string): void {
+    const who = name === '' ? '' : ` - User ${goQuote(name)}`;
+    this.host.log.error(`${this.label} - authentication error${who}`);
+    this.fail(PeerErrors.authorizationViolation);
+  }
+
+  private refuseLeaf(error: PeerError): void {
+    this.host.log.error(`${this.label} - ${error.text}`);
+    this.fail(error);
+  }
+
+  // ── the rest ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** A leaf has nothing to tell by INFO that is not in its CONNECT. */
+  info(): void {
+    this.host.log.debug(`${this.label} - INFO of a leaf is not looked at`);
+  }
+
+  protected override sessionOfSpeaker(): LeafSession | null {
+    return this.session;
+  }
+
+  protected override handshakeTimedOut(): void {
+    this.host.log.debug(`${this.label} - Authentication Timeout`);
+    this.fail(PeerErrors.authenticationTimeout);
+  }
+
+  protected override released(): void {
+    this.host.firstLines.drop(this);
+    super.released();
+    this.lobby.gone(this);
+  }
+}

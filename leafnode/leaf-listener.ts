@@ -1,0 +1,327 @@
+/**
+ * Where leaves link to this hub: one port, the links that came over it, and what they have in common.
+ *
+ *     accepted ─► waiting (has not said who it is) ─► linked ─► gone
+ *                  at most WAITING_MAX: with one more, the one that waits longest goes
+ *
+ * A leaf that comes back takes the place of its old link at once, however alive that looks from here: same server,
+ * cluster and accounts on both sides. Loops are found by the loop subject alone (AccountInterest), so nobody is punished
+ * for coming back.
+ *
+ * Permissions are the same objects for all links of one user: they hold sublists, of which each takes tens of KiB.
+ *
+ * Bounds: WAITING_MAX connections that wait, each for authorization.timeout at most and with at most a place of
+ * FirstLines; links as accounts allow; PERMISSIONS_MAX sets of permissions kept at a time.
+ */
+
+import type { Account } from '../server/account/account.ts';
+import type { Permissions } from '../server/account/permissions.ts';
+import type { LeafListenerOptions } from '../server/config/leaf-listener-options.ts';
+import type { TlsOptions } from '../server/config/transport-options.ts';
+import { AcceptFailures } from '../server/connection/accept-failures.ts';
+import type { ConnectionHost, Decided, Identity, Login } from '../server/connection/connection-host.ts';
+import { listenFailure } from '../server/connection/listen-failure.ts';
+import { TlsEntrances } from '../server/connection/tls-entrance.ts';
+import type { Address, IoError, Listener, ListenHandler, SecuringNetwork, Socket } from '../server/io/io.ts';
+import type { ConnectOptions } from '../server/protocol/connect-options.ts';
+import { type PeerError, PeerErrors } from '../server/protocol/errors.ts';
+import { goQuote } from '../server/protocol/go-quote.ts';
+import { isVersionAtLeast, versionParts } from '../server/protocol/semantic-version.ts';
+import type { ServerInfo } from '../server/protocol/server-info.ts';
+import type { AccountInterest } from './account-interest.ts';
+import { AcceptedLink, type LeafRefusal, type LinkLobby } from './accepted-link.ts';
+import { hostPort } from './dial.ts';
+import type { SubjectLists } from './hub-info.ts';
+import type { LeafConnect } from './leaf-connect.ts';
+import { answerLine, greetingLine, type HubFacts } from './leaf-greeting.ts';
+import { type LinkDenies, LeafPermissions } from './leaf-permissions.ts';
+import type { LinkSettings } from './link-terms.ts';
+
+const WAITING_MAX = 4096;
+const PERMISSIONS_MAX = 1024;
+const NONCE_BYTES = 11;
+/** Stands for "no cluster" between servers, so none can have it. */
+const RESERVED_CLUSTER = '_';
+/** What of JetStream stays on its side of a link between system accounts, beside what does on every link. */
+const SYSTEM_OWN: readonly string[] = ['$NRG.>', '$JSC.>'];
+
+/** Why leaves can't link. */
+export interface LeafOpenFailure {
+  readonly text: string;
+  readonly cause: IoError;
+}
+
+/** What the listener needs of its server. */
+export interface HubSite {
+  readonly host: ConnectionHost;
+  readonly settings: LinkSettings;
+  readonly systemAccount: Account;
+  /** The name of the cluster that leaves must not have too; '' outside of one. */
+  readonly clusterName: string;
+  serverInfo(): ServerInfo;
+  options(): LeafListenerOptions;
+  authenticate(options: ConnectOptions, login: Login, decided: Decided): Identity | null | 'later';
+  interestOf(account: Account): AccountInterest;
+}
+
+export class LeafListener implements LinkLobby {
+  readonly settings: LinkSettings;
+  /** Null until it listens. */
+  address: Address | null = null;
+  private readonly site: HubSite;
+  private readonly waiting = new Set<AcceptedLink>();
+  private readonly linked = new Set<AcceptedLink>();
+  private readonly permissions = new Map<Permissions | null, Map<string, LeafPermissions>>();
+  private permissionsCount = 0;
+  private listener: Listener | null = null;
+  private entrances: TlsEntrances | null = null;
+
+  constructor(site: HubSite) {
+    this.site = site;
+    this.settings = site.settings;
+  }
+
+  get authTimeoutMs(): number {
+    return this.site.options().authorization.timeoutMs;
+  }
+
+  // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Listens; `done` hears whether that went well, or why not. */
+  open(done: (failure: LeafOpenFailure | null) => void): void {
+    const { network } = this.site.host.io;
+    const options = this.site.options();
+    const wanted = { host: options.host, port: options.port ?? 0 };
+    const outcome = this.outcome(wanted, options, done);
+    if (options.tls === null) {
+      this.listener = network.listen(wanted, { ...outcome, accepted: (socket) => this.accept(socket, null) });
+    } else if (network.tls === undefined) outcome.failed(new Error('this network has no TLS'));
+    else {
+      const entrances = this.makeEntrances(network.tls, options.tls);
+      this.listener = network.tls.listen(wanted, {
+        ...outcome,
+        accepted: (socket) => this.accept(socket, (link) => entrances.enter(link, socket)),
+      });
+    }
+  }
+
+  private makeEntrances(network: SecuringNetwork, tls: TlsOptions): TlsEntrances {
+    const plan = { options: tls, context: network.context(tls), allowsNonTls: false };
+    this.entrances = new TlsEntrances(this.site.host, plan, 'leafnode');
+    return this.entrances;
+  }
+
+  private outcome(
+    wanted: Address,
+    { host, advertise }: LeafListenerOptions,
+    done: (failure: LeafOpenFailure | null) => void,
+  ): Omit<ListenHandler, 'accepted'> {
+    const { log, io } = this.site.host;
+    const failures = new AcceptFailures(log, io.clock);
+    return {
+      listening: ({ port }) => {
+        this.address = { host, port };
+        log.notice(`Listening for leafnode connections on ${hostPort(this.address)}`);
+        if (advertise !== '') {
+          log.notice(
+            `Advertise address for leafnode is set to ${hostPort(this.advertisedAddress(this.site.options()))}`,
+          );
+        }
+        done(null);
+      },
+      failed: (error) => {
+        if (this.address !== null) failures.note(error);
+        else {
+          const text = `Error listening on leafnode port: ${wanted.port || -1} - ${listenFailure(wanted, error)}`;
+          done({ text, cause: error });
+        }
+      },
+    };
+  }
+
+  /** What it returns shows other certificates, or has other rules, from the next link on. Throws if they are bad. */
+  prepare({ tls }: LeafListenerOptions): () => void {
+    const { entrances } = this;
+    const { network } = this.site.host.io;
+    if (entrances === null || tls === null || network.tls === undefined) return () => undefined;
+    const plan = { options: tls, context: network.tls.context(tls), allowsNonTls: false };
+    return () => {
+      entrances.plan = plan;
+    };
+  }
+
+  /** Accepts nothing more and ends all links. */
+  close(): void {
+    this.listener?.close(() => undefined);
+    this.listener = null;
+    for (const link of [...this.waiting, ...this.linked]) link.close('Server Shutdown');
+  }
+
+  /** Links that stand. */
+  links(): Iterable<AcceptedLink> {
+    return this.linked;
+  }
+
+  /** `enter` takes a link through what comes before the protocol; `null`: nothing does. */
+  private accept(socket: Socket, enter: ((link: AcceptedLink) => void) | null): AcceptedLink {
+    const { host, settings } = this.site;
+    const nonce = host.io.random.bytes(NONCE_BYTES).toString('base64url');
+    const link = new AcceptedLink(host, socket, settings.site.nextConnectionId(), this, nonce);
+    link.isIsolated = this.site.options().isolatesInterest;
+    if (this.waiting.size >= WAITING_MAX) {
+      const [longest] = this.waiting;
+      longest?.fail(PeerErrors.authenticationTimeout);
+    }
+    this.waiting.add(link);
+    if (enter === null) link.connected();
+    else {
+      link.arrived();
+      enter(link);
+    }
+    return link;
+  }
+
+  // ── what accepted links ask ──────────────────────────────────────────────────────────────────────────────────────
+
+  greeting({ id, nonce }: AcceptedLink): Uint8Array {
+    return greetingLine(this.facts(), id, nonce);
+  }
+
+  answer({ id }: AcceptedLink, { account, permissions }: Identity): Uint8Array {
+    const isSystemAccount = account === this.site.systemAccount;
+    return answerLine(this.facts(), { clientId: id, account: account.name, isSystemAccount, permissions });
+  }
+
+  authenticate(options: ConnectOptions, login: Login, decided: Decided): Identity | null | 'later' {
+    return this.site.authenticate(options, login, decided);
+  }
+
+  refusalOf({ login, cluster, gateway, version }: LeafConnect): LeafRefusal | null {
+    const { clusterName } = this.site;
+    const { minVersion } = this.site.options();
+    if (login.lang !== '') return refusal('attempted to connect to leaf node port', 'Incorrect Port');
+    if (cluster.includes(' ')) return refusal('cluster name cannot contain spaces', 'Protocol Violation');
+    if (cluster === RESERVED_CLUSTER) return refusal('cluster name is reserved', 'Protocol Violation');
+    if (clusterName !== '' && cluster === clusterName) {
+      return refusal('remote leafnode has same cluster name', 'Cluster Names Identical');
+    }
+    if (gateway !== '') {
+      return refusal(`Rejecting connection from gateway ${goQuote(gateway)} on the leafnode port`, 'Wrong Gateway');
+    }
+    const least = minVersion === '' ? null : versionParts(minVersion);
+    if (least === null || isVersionAtLeast(version, least)) return null;
+    const text = `connection rejected since minimum version required is ${goQuote(minVersion)}`;
+    return { text, closes: 'Minimum Version Required', isAnswered: true };
+  }
+
+  admit(link: AcceptedLink, { account }: Identity, { name }: LeafConnect): PeerError | null {
+    const { limits } = account;
+    limits.leafnodes++;
+    link.countedIn = account;
+    if (limits.hasTooManyLeafnodes || limits.hasTooManyClients) return PeerErrors.maximumAccountConnections;
+    this.waiting.delete(link);
+    if (name !== '') this.replace(link, account);
+    this.linked.add(link);
+    this.site.host.connectionIdentified(link, account);
+    return null;
+  }
+
+  interestOf({ account }: Identity): AccountInterest {
+    return this.site.interestOf(account);
+  }
+
+  permissionsOf({ isSpoke }: AcceptedLink, identity: Identity, { denied }: LeafConnect): LeafPermissions {
+    const { permissions, account } = identity;
+    const isSystem = account === this.site.systemAccount;
+    const key = JSON.stringify([denied, isSystem, isSpoke]);
+    const known = this.permissions.get(permissions)?.get(key);
+    if (known !== undefined) return known;
+    if (this.permissionsCount >= PERMISSIONS_MAX) {
+      this.permissions.clear();
+      this.permissionsCount = 0;
+    }
+    const made = this.makePermissions(permissions, denied, isSystem, isSpoke);
+    const ofUser = this.permissions.get(permissions) ?? new Map<string, LeafPermissions>();
+    this.permissions.set(permissions, ofUser.set(key, made));
+    this.permissionsCount++;
+    return made;
+  }
+
+  gone(link: AcceptedLink): void {
+    this.waiting.delete(link);
+    this.linked.delete(link);
+    if (link.countedIn !== null) link.countedIn.limits.leafnodes--;
+    link.countedIn = null;
+  }
+
+  /** Ends an older link of the same leaf to the same account. */
+  private replace(link: AcceptedLink, account: Account): void {
+    const { remoteServer, remoteCluster, remoteAccount } = link;
+    if (remoteAccount === '') return;
+    for (const old of this.linked) {
+      if (old.remoteServer !== remoteServer || old.remoteCluster !== remoteCluster) continue;
+      if (old.remoteAccount !== remoteAccount || old.account !== account) continue;
+      const reason = 'Duplicate Remote LeafNode Connection';
+      this.site.host.log.error(`${old.label} - ${reason}`);
+      old.fail({ text: reason, closes: reason });
+      link.warn('Replacing connection from same server');
+      return;
+    }
+  }
+
+  private makePermissions(
+    user: Permissions | null,
+    denied: readonly string[],
+    isSystem: boolean,
+    isSpoke: boolean,
+  ): LeafPermissions {
+    const { hasJetStream, domain } = this.settings.site;
+    const own = isSystem ? SYSTEM_OWN : [];
+    const publish: SubjectLists | null = user?.rules.publish ?? null;
+    const denies: LinkDenies = {
+      denyExports: [...denied, ...own],
+      denyImports: own,
+      ownDomain: hasJetStream ? domain : '',
+      ...(!isSpoke && { inbound: publish }),
+    };
+    return new LeafPermissions(denies, user?.rules.subscribe ?? null, publish);
+  }
+
+  // ── what leaves are told ─────────────────────────────────────────────────────────────────────────────────────────
+
+  private facts(): HubFacts {
+    const { site } = this;
+    const options = site.options();
+    const address = this.advertisedAddress(options);
+    return {
+      server: site.serverInfo(),
+      address,
+      hasTls: options.tls !== null,
+      verifiesLeaves: options.tls?.verifiesClients ?? false,
+      cluster: site.clusterName,
+      urls: options.isAdvertised ? [hostPort(address)] : null,
+    };
+  }
+
+  /** An address of this host, where the one that is listened on tells leaves nothing. */
+  private reachableHost(host: string): string {
+    if (!ANY_HOST.has(host)) return host;
+    const addresses = this.site.host.io.host.addresses();
+    return addresses.find((address) => !/^(127\.|::1$|fe80:)/i.test(address)) ?? host;
+  }
+
+  private advertisedAddress({ advertise, host, port }: LeafListenerOptions): Address {
+    const own = { host: this.reachableHost(host), port: this.address?.port ?? port ?? 0 };
+    if (advertise === '') return own;
+    const [, named = '', told = ''] = /^(.*?)(?::(-?\d+))?$/.exec(advertise) ?? [];
+    const toldPort = Number(told);
+    return { host: named.replace(/^\[|\]$/g, ''), port: toldPort > 0 ? toldPort : own.port };
+  }
+}
+
+/** Addresses that mean any. */
+const ANY_HOST: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
+
+function refusal(text: string, closes: PeerError['closes']): LeafRefusal {
+  return { text, closes, isAnswered: false };
+}

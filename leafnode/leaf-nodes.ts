@@ -16,6 +16,8 @@ import { Message } from '../server/protocol/message.ts';
 import { AccountInterest } from './account-interest.ts';
 import type { LeafConnection } from './leaf-connection.ts';
 import type { LeafSite } from './leaf-site.ts';
+import type { LinkSettings } from './link-terms.ts';
+import type { LinkSpool, SpoolStatistics } from './link-spool.ts';
 import { Remote, type RemoteState } from './remote.ts';
 
 const UNIQUE_CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -56,6 +58,14 @@ export interface LeafRemoteSnapshot {
   /** Dials since a hub was reached last. */
   readonly attempts: number;
   readonly opens: number;
+  /** null: it has no spool. */
+  readonly spool: SpoolStatistics | null;
+}
+
+/** Where links are accepted. */
+export interface LinkListener {
+  links(): Iterable<LeafConnection>;
+  close(): void;
 }
 
 export class LeafNodes {
@@ -88,6 +98,11 @@ export class LeafNodes {
     });
   }
 
+  /** Gives remotes their spools; before they dial. */
+  useSpools(spools: ReadonlyMap<LeafRemoteOptions, LinkSpool>): void {
+    for (const remote of this.remotes) remote.spool = spools.get(remote.options) ?? null;
+  }
+
   /** Begins to dial every remote. */
   start(): void {
     for (const remote of this.remotes) remote.start();
@@ -118,7 +133,9 @@ export class LeafNodes {
   }
 
   remoteSnapshots(): LeafRemoteSnapshot[] {
-    return this.remotes.map(({ options, state, attempts, opens }) => ({ options, state, attempts, opens }));
+    return this.remotes.map(({ options, state, attempts, opens, spool }) => {
+      return { options, state, attempts, opens, spool: spool?.statistics ?? null };
+    });
   }
 
   /** What the account wants to hear, for the links that join it. */

@@ -25,6 +25,7 @@ import { showDeliverSubject } from './deliver-subject.ts';
 import { type AnnouncingLink, InterestAnnouncer } from './interest-announcer.ts';
 import type { LeafPermissions } from './leaf-permissions.ts';
 import { LinkOutbox, type OutboxLink } from './link-outbox.ts';
+import type { LinkSpool, SpooledLink } from './link-spool.ts';
 import { PeerInterest } from './peer-interest.ts';
 
 /** The connection that a session is about. */
@@ -37,12 +38,16 @@ export interface SessionLink extends LinkSink, AnnouncingLink, OutboxLink {
 /** What became of interest that a peer told. `known`: taken. `unwanted`: dropped without a word. */
 export type Taking = 'known' | 'unwanted' | 'loop' | 'forbidden' | 'too many' | 'invalid';
 
-export class LeafSession {
+export class LeafSession implements SpooledLink {
   readonly interest: AccountInterest;
   /** What the peer wants to hear. */
   readonly peerInterest: PeerInterest;
   readonly outbox: LinkOutbox;
   private readonly link: SessionLink;
+  /** Keeps messages while the link is down; null: nobody does. */
+  spool: LinkSpool | null = null;
+  /** What the peer may publish as an answer, where it may not otherwise; `null`: nothing. */
+  permits: ResponsePermits | null = null;
   private announcer: InterestAnnouncer | null = null;
   /** All interest has been told: messages may go out. */
   private isTold = false;
@@ -79,16 +84,19 @@ export class LeafSession {
   /** The queue has emptied a little. */
   proceed(): void {
     this.announcer?.proceed();
+    this.spool?.proceed();
   }
 
   end(): void {
     this.announcer?.stop();
+    this.spool?.lost();
     this.peerInterest.clear();
   }
 
   /** All interest has been told. */
   told(): void {
     this.isTold = true;
+    this.spool?.opened(this);
   }
 
   // ── what the peer says ───────────────────────────────────────────────────────────────────────────────────────────
@@ -122,11 +130,13 @@ export class LeafSession {
     if (maxSubscriptions > 0 && peerInterest.size >= maxSubscriptions) return 'too many';
     if (!isSubscribableSubject(subject)) return 'invalid';
     peerInterest.set(subject, queueGroup, weight);
+    this.spool?.interestChanged();
     return 'known';
   }
 
   unsubscribe(subject: string, queueGroup: string): void {
     this.peerInterest.remove(subject, queueGroup);
+    this.spool?.interestChanged();
   }
 
   // ── what goes to the peer ────────────────────────────────────────────────────────────────────────────────────────
@@ -145,7 +155,36 @@ export class LeafSession {
   }
 
   send(message: Message): void {
-    this.outbox.send(message);
+    const { outbox, spool } = this;
+    const queueGroups = outbox.end();
+    const passed = spool === null ? message : spool.pass(message, queueGroups);
+    if (passed !== null) outbox.send(passed, queueGroups);
+  }
+
+  // ── what its spool asks of it ────────────────────────────────────────────────────────────────────────────────────
+
+  get sink(): LinkSink {
+    return this.link;
+  }
+
+  get isCongested(): boolean {
+    return this.link.queue.isCongested;
+  }
+
+  peerSubscriptions(): Iterable<Subscription> {
+    return this.peerInterest.all();
+  }
+
+  forward(message: Message, queueGroups: readonly string[]): boolean {
+    const { outbox } = this;
+    if (!outbox.begin(message)) return false;
+    outbox.end();
+    outbox.send(message, queueGroups);
+    return true;
+  }
+
+  fence(done: () => void): void {
+    this.link.fence(done);
   }
 
   private cameFrom(message: Message): boolean {

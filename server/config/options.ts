@@ -8,6 +8,8 @@
 
 import type { AccountOptions } from './account-options.ts';
 import type { CompressionOptions } from './compression.ts';
+import type { LeafListenerOptions } from './leaf-listener-options.ts';
+import type { SpoolOptions } from './spool-options.ts';
 import type { TlsOptions, TransportOptions } from './transport-options.ts';
 
 export type WriteTimeoutPolicy = 'default' | 'close' | 'retry';
@@ -201,6 +203,8 @@ export interface LeafRemoteOptions {
   readonly credentialsFile: string;
   /** Of the user's key; '' for none. */
   readonly nkeySeed: string;
+  /** null: what is published while the link is down is not kept. */
+  readonly spool: SpoolOptions | null;
 }
 
 export interface LeafUrl {

@@ -18,6 +18,7 @@ export function validateOptions(options: ServerOptions): string | null {
     payloadFault(options) ??
     nameFault(options) ??
     leafnodeFault(options) ??
+    spoolFault(options) ??
     noAuthUserFault(options) ??
     domainFault(options.jetstream.domain)
   );
@@ -53,6 +54,14 @@ function leafnodeFault({ leafnodes, accounts, systemAccount, hasSystemAccount }:
   if (authorized !== undefined) return unknownAccount(authorized.account, 'authorization');
   const unknown = leafnodes.remotes.find(({ account }) => !known.has(account));
   return unknown === undefined ? null : unknownAccount(unknown.account, 'remote');
+}
+
+/** A spool is a stream. */
+function spoolFault({ leafnodes, jetstream }: ServerOptions): string | null {
+  const spooled = leafnodes.remotes.find(({ spool }) => spool !== null);
+  if (spooled === undefined || jetstream.isEnabled) return null;
+  const urls = spooled.urls.map(({ redactedText }) => goQuote(redactedText)).join(' ');
+  return `spool of leafnode remote [${urls}] needs jetstream, which is not enabled`;
 }
 
 function unknownAccount(name: string, where: string): string {

@@ -25,6 +25,30 @@ export interface AccstatzRequest {
   readonly withUnused: boolean;
 }
 
+interface Moved {
+  readonly msgs: number;
+  readonly bytes: number;
+}
+
+interface MovedByKind extends Moved {
+  readonly gateways: Moved;
+  readonly routes: Moved;
+  readonly leafs: Moved;
+}
+
+/** One account, in the order of its members. */
+export interface AccountStatistics {
+  readonly acc: string;
+  readonly name: string;
+  readonly conns: number;
+  readonly leafnodes: number;
+  readonly total_conns: number;
+  readonly num_subscriptions: number;
+  readonly sent: MovedByKind;
+  readonly received: MovedByKind;
+  readonly slow_consumers: number;
+}
+
 /** What is known of one account. */
 interface Use {
   readonly clients: Traffic;
@@ -43,7 +67,7 @@ function* answer(request: AccstatzRequest, source: MonitorSource, json: JsonDocu
   json.beginObject();
   json.members({ server_id: source.id, now: momentText(source.io.clock.wallMs()) });
   json.beginArray('account_statz');
-  for (const row of rowsOf(source, request)) {
+  for (const row of accountRows(source, request)) {
     if (json.isOverfull) break;
     if (row !== null) json.element(row);
     yield;
@@ -54,12 +78,15 @@ function* answer(request: AccstatzRequest, source: MonitorSource, json: JsonDocu
 }
 
 /** One object for each account, as events show them too, in one go: it is for some accounts and not for thousands. */
-export function accountStatistics(source: MonitorSource, request: AccstatzRequest): object[] {
-  return [...rowsOf(source, request)].filter((row) => row !== null);
+export function accountStatistics(source: MonitorSource, request: AccstatzRequest): AccountStatistics[] {
+  return [...accountRows(source, request)].filter((row) => row !== null);
 }
 
 /** The accounts' objects; `null` where so much work was done that others may have a turn. */
-function* rowsOf(source: MonitorSource, { accounts, withUnused }: AccstatzRequest): Generator<object | null, void> {
+export function* accountRows(
+  source: MonitorSource,
+  { accounts, withUnused }: AccstatzRequest,
+): Generator<AccountStatistics | null, void> {
   const { accounts: known } = source;
   const named = accounts.map((name) => known.get(name)).filter((account) => account !== undefined);
   const asked = accounts.length === 0 ? [...known.values()] : named;
@@ -70,7 +97,7 @@ function* rowsOf(source: MonitorSource, { accounts, withUnused }: AccstatzReques
   }
 }
 
-function statisticsOf({ name, limits, sublist }: Account, use: Use): object {
+function statisticsOf({ name, limits, sublist }: Account, use: Use): AccountStatistics {
   const { clients, leafs, openLeafs, slowConsumers } = use;
   const all = clients.copy();
   all.add(leafs);
@@ -87,11 +114,11 @@ function statisticsOf({ name, limits, sublist }: Account, use: Use): object {
   };
 }
 
-function sentOf({ outMessages, outBytes }: Traffic): object {
+function sentOf({ outMessages, outBytes }: Traffic): Moved {
   return { msgs: outMessages, bytes: outBytes };
 }
 
-function receivedOf({ inMessages, inBytes }: Traffic): object {
+function receivedOf({ inMessages, inBytes }: Traffic): Moved {
   return { msgs: inMessages, bytes: inBytes };
 }
 

@@ -96,6 +96,9 @@ describe('the page of a server with many clients', () => {
     expect(page.value('gnatsd_connz_num_connections')).toBe(3000);
     expect(page.value('gnatsd_connz_in_bytes')).toBe(9000);
     expect(page.value('gnatsd_accstatz_current_connections', { account: '$G' })).toBe(3000);
+    expect(page.value('gnatsd_accstatz_received_bytes', { account: '$G' })).toBe(9000);
+    expect(page.value('gnatsd_accstatz_sent_messages', { account: '$G' })).toBe(0);
+    expect(page.value('gnatsd_accstatz_received_bytes', { account: '$SYS' })).toBe(0);
     expect(page.value('gnatsd_varz_in_bytes')).toBe(9000);
     expect(page.value('jetstream_server_jetstream_disabled')).toBe(1);
     metrics.answer((response) => answers.push(response));

@@ -12,7 +12,7 @@ import { RequestCounts } from '../../server/monitor/request-counts.ts';
 import { bodyOf, Crowd, type Json } from './monitor-crowd.ts';
 
 function statisticsOf(crowd: Crowd, accounts: readonly string[], withUnused = false): Json[] {
-  return accountStatistics(crowd.server, { accounts, withUnused }) as Json[];
+  return accountStatistics(crowd.server, { accounts, withUnused }) as unknown as Json[];
 }
 
 function contextOf({ server }: Crowd): MonitorContext {

@@ -3,6 +3,7 @@
  * sums of /connz, the use that accounts make of it, and why consumers were slow.
  */
 
+import { type AccountStatistics, accountRows } from '../accstatz.ts';
 import type { MonitorContext } from '../endpoint.ts';
 import type { MonitorSource } from '../monitor-source.ts';
 import { PETIOLE_VERSION } from '../../protocol/version.ts';
@@ -25,7 +26,7 @@ export function* describeServer(text: MetricText, context: MonitorContext): Answ
   const configured = 'When the configuration was loaded, in milliseconds since 1970';
   text.gauge('gnatsd_varz_config_load_time', configured, serverLabels, Math.round(source.configuredWallMs));
   describeSlowConsumers(text, serverLabels, source);
-  describeAccounts(text, source);
+  yield* describeAccounts(text, source);
   yield;
   yield* describeConnections(text, serverLabels, source);
 }
@@ -56,13 +57,28 @@ function describeSlowConsumers(text: MetricText, serverLabels: string, source: M
   }
 }
 
-function describeAccounts(text: MetricText, { accounts, id }: MonitorSource): void {
-  for (const { name: account, limits, sublist } of accounts.values()) {
-    const all = labels({ server_id: id, account, account_id: account, account_name: account });
-    text.gauge('gnatsd_accstatz_current_connections', 'Clients of the account', all, limits.clients);
-    text.gauge('gnatsd_accstatz_leaf_nodes', 'Leaf links of the account', all, limits.leafnodes);
-    text.gauge('gnatsd_accstatz_subscriptions', 'Subscriptions in the account', all, sublist.size);
+function* describeAccounts(text: MetricText, source: MonitorSource): AnswerWork {
+  for (const row of accountRows(source, { accounts: [], withUnused: true })) {
+    if (row === null) yield;
+    else describeAccount(text, source.id, row);
   }
+}
+
+function describeAccount(text: MetricText, serverId: string, row: AccountStatistics): void {
+  const { name: account, sent, received } = row;
+  const all = labels({ server_id: serverId, account, account_id: account, account_name: account });
+  const gauge = (name: string, help: string, value: number): void => {
+    text.gauge(`gnatsd_accstatz_${name}`, help, all, value);
+  };
+  gauge('current_connections', 'Clients of the account', row.conns);
+  gauge('total_connections', 'Clients and leaf links of the account', row.total_conns);
+  gauge('leaf_nodes', 'Leaf links of the account', row.leafnodes);
+  gauge('subscriptions', 'Subscriptions in the account', row.num_subscriptions);
+  gauge('sent_messages', 'Messages that went to clients and links of the account', sent.msgs);
+  gauge('sent_bytes', 'Bytes of these', sent.bytes);
+  gauge('received_messages', 'Messages that came from clients and links of the account', received.msgs);
+  gauge('received_bytes', 'Bytes of these', received.bytes);
+  gauge('slow_consumers', 'Connections of the account that were closed because they were slow', row.slow_consumers);
 }
 
 /** The sums of what is open. */

@@ -1,12 +1,12 @@
 /** How a server starts its JetStream: where it stores, how much it may hold, and what the log says about it. */
 
-import { refuseJetStream } from '../jetstream/api/account-without-jetstream.ts';
 import { JetStream } from '../jetstream/api/jetstream.ts';
 import type { StorageLimits } from '../jetstream/api/jetstream.ts';
 import { coverMissingEnd } from '../jetstream/store/log-end.ts';
 import { STORE_DIRECTORY, StoreError } from '../jetstream/store/store-directory.ts';
 import type { StoreSizes } from '../jetstream/store/store-sizes.ts';
 import type { Account } from './account/account.ts';
+import { friendlyBytes } from './config/friendly-bytes.ts';
 import type { ServerOptions } from './config/options.ts';
 import type { Disk, Io } from './io/io.ts';
 import type { Log } from './io/log.ts';
@@ -34,14 +34,15 @@ export function makeJetStream(site: Site, sizes?: StoreSizes): JetStream {
   const { storeDirectory } = options.jetstream;
   const directory = storeDirectory ?? `${io.host.temporaryDirectory}/nats/jetstream`;
   try {
-    const accounts = [...site.accounts.values()].filter(({ jetstream }) => jetstream !== null);
+    const all = [...site.accounts.values()];
     return new JetStream(
       {
         io,
         log,
         serverName: site.name,
         maxPendingBytes: options.maxPendingBytes,
-        accounts,
+        accounts: all.filter(({ jetstream }) => jetstream !== null),
+        otherAccounts: all.filter(({ jetstream }) => jetstream === null),
         systemAccount: site.systemAccount,
       },
       options.jetstream,
@@ -73,7 +74,7 @@ export function startJetStream(site: Site, jetstream: JetStream, done: () => voi
     if (damagedBytes > 0) log.error(`${damagedBytes} bytes of the commit log are damaged; what they held is lost`);
     coverMissingEnd(jetstream.storage);
     for (const path of movedAside) log.error(`${path} can't be explained and was moved aside`);
-    for (const account of site.accounts.values()) if (account.jetstream === null) refuseJetStream(account);
+    jetstream.switch.follow(site.accounts.values());
     log.notice(`Took ${(io.clock.monotonicMs() - startedMs).toFixed(3)}ms to start JetStream`);
     done();
   });
@@ -126,16 +127,4 @@ function freeBytes(io: Io, directory: string): number {
     path = parent;
   }
   return io.disk.freeBytesNow(path);
-}
-
-/** `17.66 GB`, in powers of 1024 as nats-server shows them. */
-function friendlyBytes(bytes: number): string {
-  if (bytes < 1024) return `${bytes} B`;
-  let value = bytes;
-  let unit = -1;
-  while (value >= 1024 && unit < 5) {
-    value /= 1024;
-    unit++;
-  }
-  return `${value.toFixed(2)} ${'KMGTPE'[unit]}B`;
 }

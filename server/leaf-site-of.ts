@@ -22,8 +22,13 @@ export function leafSiteOf(server: Site): LeafSite {
     clusterName: server.name,
     hasJetStream: options.jetstream.isEnabled,
     domain: options.jetstream.domain,
-    connectErrorReports: options.connectErrorReports,
-    reconnectErrorReports: options.reconnectErrorReports,
+    // These two change by a reload.
+    get connectErrorReports() {
+      return server.options.connectErrorReports;
+    },
+    get reconnectErrorReports() {
+      return server.options.reconnectErrorReports;
+    },
     nextConnectionId: () => server.nextConnectionId(),
     account: (name) => server.accounts.get(name) ?? null,
   };

@@ -13,6 +13,7 @@ import { strict as assert } from 'node:assert';
 import { jetstreamAccounts } from './account/accounts.ts';
 import { announcement, type Announced } from './announcement.ts';
 import { formatDuration } from './config/duration.ts';
+import { friendlyBytes } from './config/friendly-bytes.ts';
 import type { ServerOptions } from './config/options.ts';
 import { type Change, changedOptions, reloadRefusal } from './config/reload.ts';
 import type { ClientConnection } from './connection/client-connection.ts';
@@ -33,8 +34,15 @@ export interface Reloadable extends Announced {
   readonly clients: ReadonlyMap<number, ClientConnection>;
   readonly listener: ClientListener;
   readonly process: ProcessFiles | null;
+  /** What is asked of JetStream; `null`: it is off. */
+  readonly jetstream: ReloadableJetStream | null;
   /** Looks at users, permissions and accounts anew, for everybody who is there. */
   reauthorize(): void;
+}
+
+interface ReloadableJetStream {
+  readonly switch: { canTurnOn(account: string): boolean };
+  reconfigure(options: ServerOptions['jetstream']): void;
 }
 
 /** Log file, pid file and ports file, which belong to the process and not to a server inside it. */
@@ -72,6 +80,11 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
   Accounts: () => 'accounts',
   SystemAccount: () => '',
   AuthTimeout: ({ authorization }) => `authorization timeout = ${authorization.timeoutMs / 1000}`,
+  JetStreamMaxMemory: ({ jetstream }) => `JetStream max_mem_store = ${friendlyBytes(jetstream.maxMemoryBytes ?? 0)}`,
+  JetStreamMaxStore: ({ jetstream }) => `JetStream max_file_store = ${friendlyBytes(jetstream.maxFileBytes ?? 0)}`,
+  JetStreamLimits: () => 'JetStream limits',
+  ConnectErrorReports: ({ connectErrorReports }) => `connect_error_reports = ${connectErrorReports}`,
+  ReconnectErrorReports: ({ reconnectErrorReports }) => `reconnect_error_reports = ${reconnectErrorReports}`,
   Tags: () => 'tags',
   Metadata: () => 'metadata',
   TLSConfig: ({ tls }) => `tls = ${tls === null ? 'disabled' : 'enabled'}`,
@@ -103,7 +116,8 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   // Where any free port will do, the server stays on the one it has.
   const next = given.port === 0 ? { ...given, port: before.port } : given;
   const changes = changedOptions(before, next);
-  const refusal = reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined) ?? accountsRefusal(before, next);
+  const refusal =
+    reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined) ?? accountsRefusal(server, before, next);
   if (refusal !== null) return refusal;
   let takeOn: (() => void)[];
   try {
@@ -122,13 +136,13 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   return null;
 }
 
-/** Which accounts have JetStream is settled at the start. */
-function accountsRefusal(before: ServerOptions, next: ServerOptions): string | null {
-  if (!before.jetstream.isEnabled) return null;
-  const [had, has] = [jetstreamAccounts(before), jetstreamAccounts(next)];
-  const changed = [...had.filter((name) => !has.includes(name)), ...has.filter((name) => !had.includes(name))];
-  if (changed[0] === undefined) return null;
-  const what = `JetStream of account ${goQuote(changed[0])} is turned on or off by a restart`;
+/** An account that had JetStream since the start, and streams then, does not get it back while the server runs. */
+function accountsRefusal({ jetstream }: Reloadable, before: ServerOptions, next: ServerOptions): string | null {
+  if (jetstream === null) return null;
+  const had = jetstreamAccounts(before);
+  const unable = jetstreamAccounts(next).find((name) => !had.includes(name) && !jetstream.switch.canTurnOn(name));
+  if (unable === undefined) return null;
+  const what = `JetStream of account ${goQuote(unable)} is turned on again by a restart`;
   return `config reload not supported by petiole yet for Accounts: ${what}`;
 }
 
@@ -140,6 +154,7 @@ function makeReady(server: Reloadable, next: ServerOptions): (() => void)[] {
   const openFiles = server.process?.prepare(next);
   return [
     () => Object.assign(server.limits, limitsOf(next)),
+    () => server.jetstream?.reconfigure(next.jetstream),
     () => {
       server.info = { ...withoutTls(server.info), host, port, ...tlsInfo(next), max_payload: info.max_payload };
     },

@@ -272,6 +272,7 @@ export class Server implements ConnectionHost, MonitorSource {
 
   reauthorize(): void {
     for (const added of this.configuredAccounts.reconfigure(this.options)) this.system.serve(added);
+    this.jetstream?.switch.follow(this.accounts.values());
     this.authenticator = new Authenticator(this.options, this.configuredAccounts, this.logins);
     delete this.info.auth_required;
     if (this.authRequired) this.info.auth_required = true;

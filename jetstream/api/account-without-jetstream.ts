@@ -8,9 +8,11 @@ import { ApiErrors } from '../errors.ts';
 import { ApiRequest } from './api-request.ts';
 import { refuseAny } from './level-refusals.ts';
 
-/** Tells everybody in the account who asks for JetStream that there is none, from now on. */
-export function refuseJetStream(account: Account): void {
-  account.subscribe(new Subscription(new AccountWithoutJetStream(account), '$JS.API.>', '', ''));
+/** Tells everybody in the account who asks for JetStream that there is none, until what it returns is called. */
+export function refuseJetStream(account: Account): () => void {
+  const subscription = new Subscription(new AccountWithoutJetStream(account), '$JS.API.>', '', '');
+  account.subscribe(subscription);
+  return () => account.unsubscribe(subscription);
 }
 
 class AccountWithoutJetStream implements Sink {

@@ -6,14 +6,19 @@ import type { StreamEntry } from './stream-entry.ts';
 
 export class JetStreamAccount {
   readonly account: Account;
-  readonly limits: AccountJetStreamOptions;
+  /** Nobody can log in to it. */
+  readonly isInternal: boolean;
   readonly streams: Map<string, StreamEntry> = new Map();
   apiTotal = 0;
   apiErrors = 0;
 
-  constructor(account: Account) {
+  constructor(account: Account, isInternal = false) {
     this.account = account;
-    this.limits = account.jetstream ?? UNLIMITED_JETSTREAM;
+    this.isInternal = isInternal;
+  }
+
+  get limits(): AccountJetStreamOptions {
+    return this.account.jetstream ?? UNLIMITED_JETSTREAM;
   }
 
   get consumerCount(): number {

@@ -27,10 +27,11 @@ import type { BatchUse } from '../stream/batch-table.ts';
 import type { StreamConfig } from '../stream/stream-config.ts';
 import type { StorageUse, StreamHost } from '../stream/stream-host.ts';
 import { Stream } from '../stream/stream.ts';
-import { ApiDispatcher } from './api-dispatcher.ts';
+import { AccountSwitch, stopEntry } from './account-switch.ts';
+import { ApiDoors } from './api-doors.ts';
 import { decodeConsumerEntry, decodeStreamEntry, encodeConsumerEntry, encodeStreamEntry } from './catalog-entries.ts';
 import { DiskWatch } from './disk-watch.ts';
-import { JetStreamAccount } from './jetstream-account.ts';
+import type { JetStreamAccount } from './jetstream-account.ts';
 import { RecoveryLog } from './recovery-log.ts';
 import { adviseStreamAction } from './stream-advisories.ts';
 import type { StreamEntry } from './stream-entry.ts';
@@ -47,6 +48,10 @@ export interface JetStreamSite {
   readonly maxPendingBytes: number;
   /** The accounts that have JetStream. */
   readonly accounts: readonly Account[];
+  /** Those that may come to have it. */
+  readonly otherAccounts?: readonly Account[];
+  /** Accounts of this server itself. */
+  readonly internalAccounts?: readonly Account[];
   /** Hears what concerns the whole server. */
   readonly systemAccount: Account;
 }
@@ -56,7 +61,7 @@ export class JetStream implements AssetHost, StreamHost {
   readonly log: Log;
   readonly serverName: string;
   readonly domain: string;
-  readonly options: JetStreamOptions;
+  options: JetStreamOptions;
   readonly storage: Storage;
   readonly storeDirectory: string;
   readonly fileUse: StorageUse;
@@ -66,14 +71,16 @@ export class JetStream implements AssetHost, StreamHost {
   readonly maxPendingBytes: number;
   readonly maxBufferedBytes: number;
   readonly maxBufferedMessages: number;
+  /** Those that are served. */
   readonly accounts: ReadonlyMap<string, JetStreamAccount>;
+  readonly switch: AccountSwitch;
+  readonly doors: ApiDoors = new ApiDoors(this);
 
   readonly recovery: RecoveryLog = new RecoveryLog(this);
   readonly disk: DiskWatch = new DiskWatch(this);
 
-  private readonly dispatchers: ApiDispatcher[] = [];
   private nextMemoryNumber = MEMORY_NUMBERS_FROM;
-  private isServing = false;
+  isServing = false;
 
   /** Claims the store directory. Throws a `StoreError` when that is not possible. */
   constructor(
@@ -95,7 +102,8 @@ export class JetStream implements AssetHost, StreamHost {
     this.maxPendingBytes = site.maxPendingBytes;
     this.maxBufferedBytes = options.maxBufferedBytes;
     this.maxBufferedMessages = options.maxBufferedMessages;
-    this.accounts = new Map(site.accounts.map((account) => [account.name, new JetStreamAccount(account)]));
+    this.switch = new AccountSwitch(this, site.accounts, site.otherAccounts ?? [], site.internalAccounts ?? []);
+    this.accounts = this.switch.served;
     const syncMode = options.syncsAlways ? 'always' : options.syncIntervalMs;
     this.storage = new Storage(site.io, storeDirectory, syncMode, this, sizes);
     this.storage.files.damage.onNote = (text) => this.log.error(text);
@@ -110,12 +118,7 @@ export class JetStream implements AssetHost, StreamHost {
       this.recovery.end();
       this.disk.start();
       this.isServing = true;
-      for (const { streams, account } of this.accounts.values()) {
-        for (const entry of streams.values()) this.serve(entry);
-        const dispatcher = new ApiDispatcher(this, this.accountOf(account.name));
-        this.dispatchers.push(dispatcher);
-        dispatcher.start();
-      }
+      for (const owner of this.accounts.values()) this.serveAccount(owner);
       done();
     });
   }
@@ -125,14 +128,8 @@ export class JetStream implements AssetHost, StreamHost {
     this.isServing = false;
     this.recovery.stop();
     this.disk.stop();
-    for (const dispatcher of this.dispatchers) dispatcher.stop();
-    for (const { streams } of this.accounts.values()) {
-      for (const { stream, consumers, services } of streams.values()) {
-        for (const consumer of consumers.values()) consumer.stop(SHUTDOWN);
-        services.stop();
-        stream.stop();
-      }
-    }
+    this.doors.closeAll();
+    for (const { streams } of this.accounts.values()) for (const entry of streams.values()) stopEntry(entry, SHUTDOWN);
     this.storage.close(done);
   }
 
@@ -143,10 +140,23 @@ export class JetStream implements AssetHost, StreamHost {
     }
   }
 
+  /** Other limits, from the next stream or consumer on. */
+  reconfigure(options: JetStreamOptions): void {
+    this.options = options;
+    this.fileUse.bytesMax = Math.max(this.fileUse.bytesMax, options.maxFileBytes ?? 0);
+    this.memoryUse.bytesMax = Math.max(this.memoryUse.bytesMax, options.maxMemoryBytes ?? 0);
+  }
+
   accountOf(name: string): JetStreamAccount {
     const account = this.accounts.get(name);
     if (account === undefined) throw new Error(`account ${name} has no JetStream`);
     return account;
+  }
+
+  /** Begins to answer, and to take messages, in an account. */
+  serveAccount(owner: JetStreamAccount): void {
+    for (const entry of owner.streams.values()) this.serve(entry);
+    this.doors.open(owner);
   }
 
   private serve({ stream, consumers, services }: StreamEntry): void {
@@ -198,7 +208,7 @@ export class JetStream implements AssetHost, StreamHost {
 
   deleteConsumer(consumer: Consumer, done: () => void): void {
     const { account, name } = consumer.stream;
-    const stream = this.accountOf(account.name).streams.get(name)?.stream;
+    const stream = this.accounts.get(account.name)?.streams.get(name)?.stream;
     const deleted = (): void => (stream === undefined ? done() : stream.whenReviewed(done));
     this.change(consumer.log !== null, { delete: { number: consumer.number, kind: 'consumer' } }, deleted);
   }
@@ -218,8 +228,8 @@ export class JetStream implements AssetHost, StreamHost {
   // ── assets ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
   assetPut(entry: CatalogEntry): void {
-    const account = this.accounts.get(entry.account);
-    if (account === undefined) return;
+    const account = this.switch.found(entry.account);
+    if (account === null) return;
     if (entry.kind === 'stream') this.streamPut(account, entry);
     else this.consumerPut(account, entry);
   }
@@ -279,7 +289,7 @@ export class JetStream implements AssetHost, StreamHost {
   }
 
   assetDeleted(number: number, kind: AssetKind): void {
-    for (const account of this.accounts.values()) {
+    for (const account of this.switch.all()) {
       for (const [name, entry] of account.streams) {
         if (kind === 'stream' && entry.stream.number === number) this.dropStream(account, name, entry);
         else if (kind === 'consumer') this.dropConsumer(entry, number);
@@ -312,10 +322,10 @@ export class JetStream implements AssetHost, StreamHost {
   }
 
   *recoverAsset(entry: CatalogEntry): Generator<void> {
-    const account = this.accounts.get(entry.account);
-    if (account === undefined) return;
+    const account = this.switch.found(entry.account);
+    if (account === null) return;
     if (entry.kind === 'stream') {
-      this.recovery.streamBegins(entry.account, entry.stream);
+      if (this.accounts.has(entry.account)) this.recovery.streamBegins(entry.account, entry.stream);
       const { stream } = this.makeStream(account, entry, decodeStreamEntry(entry));
       if (stream.store instanceof FileStore) yield* stream.store.recover();
       return;

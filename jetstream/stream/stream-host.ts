@@ -10,7 +10,8 @@ import type { BatchUse } from './batch-table.ts';
 export interface StorageUse {
   bytes: number;
   /** What they may hold. */
-  readonly bytesMax: number;
+  /** A reload may raise it. */
+  bytesMax: number;
 }
 
 export interface StreamHost {

@@ -12,7 +12,7 @@ import type { Key } from './key.ts';
 import type { Reading } from './reading.ts';
 import { safeNumber } from './reading.ts';
 import { EMPTY_BLOCK, finishBlock, type TlsBlock } from './tls-block.ts';
-import type { TlsDraft } from './transport-options.ts';
+import { TLS_TIMEOUT_MS, type TlsDraft } from './transport-options.ts';
 import { findCipher, findCurve, withTls13 } from './tls-names.ts';
 import { ConfigError, goType, isMap } from './tree.ts';
 import type { ConfigNode, Place } from './tree.ts';
@@ -109,7 +109,7 @@ export const TLS_BLOCK_KEYS: readonly Key<TlsBlock>[] = [
       live: 'TLSTimeout',
       default: '2s',
       doc: 'How long a handshake may take.',
-      value: (options) => (options.tls?.timeoutMs ?? 0) / 1000,
+      value: (options) => (options.tls?.timeoutMs ?? TLS_TIMEOUT_MS) / 1000,
     },
     (draft, node) => {
       draft.timeoutMs = timeoutMs(node);

@@ -51,8 +51,9 @@ export class StreamDecoder {
   failure = '';
   private readonly sink: ContentSink;
   private readonly headroomBytes: number;
-  private readonly header: Buffer = Buffer.alloc(CHUNK_HEADER_BYTES);
   private readonly announced: Announced = { contentBytes: 0, tagsStart: 0 };
+  /** What has come of a header, and how many bytes that is. */
+  private header = 0;
   private headerFilled = 0;
   private type = -1;
   private bodyBytes = 0;
@@ -85,12 +86,14 @@ export class StreamDecoder {
   }
 
   private readHeader(buffer: Buffer, start: number, end: number): number {
-    const { header } = this;
     let at = start;
-    while (at < end && this.headerFilled < CHUNK_HEADER_BYTES) header[this.headerFilled++] = buffer[at++] as number;
+    if (this.headerFilled === 0) this.header = 0;
+    while (at < end && this.headerFilled < CHUNK_HEADER_BYTES) {
+      this.header |= (buffer[at++] as number) << (8 * this.headerFilled++);
+    }
     if (this.headerFilled < CHUNK_HEADER_BYTES) return at;
-    this.type = header[0] as number;
-    this.bodyBytes = header.readUIntLE(1, 3);
+    this.type = this.header & 0xff;
+    this.bodyBytes = this.header >>> 8;
     this.bodyFilled = 0;
     this.failure = this.faultOfHeader();
     return at;

@@ -2,6 +2,7 @@
  * What a request for /connz asks: which connections, in which order, which page of them, and how much of each.
  */
 
+import { textAsBytes } from './byte-text.ts';
 import type { ClosedReason } from '../protocol/errors.ts';
 import { BadRequest } from './endpoint.ts';
 import type { Query } from './query.ts';
@@ -25,6 +26,11 @@ export interface ConnzRequest {
   readonly user: string;
   readonly account: string;
   readonly mqttClient: string;
+  /**
+   * Open connections that listen to some of this, in bytes; '' asks for any. nats-server takes it in the system account
+   * alone.
+   */
+  readonly filterSubject: string;
 }
 
 /** A connection's values by which lists are sorted. */
@@ -102,7 +108,14 @@ export function readConnzRequest(query: Query): Omit<ConnzRequest, 'order'> {
     user: query.text('user'),
     account: query.text('acc'),
     mqttClient: query.text('mqtt_client'),
+    filterSubject: readFilterSubject(query),
   };
+}
+
+/** Everything is what is asked for anyway. */
+function readFilterSubject(query: Query): string {
+  const subject = query.text('filter_subject');
+  return subject === '>' ? '' : textAsBytes(subject);
 }
 
 /** The order that a request asks for. Throws a BadRequest if there is none of that name, or not for open connections. */
@@ -112,6 +125,12 @@ export function readSortOrder(query: Query, wantsOpen: boolean): SortOrder {
   if (order === undefined) throw new BadRequest(`invalid sorting option: ${name}`);
   if (order.closedOnly && wantsOpen) throw new BadRequest(`sort by ${name} only valid on closed connections`);
   return order;
+}
+
+/** Throws a BadRequest for a subject without the account in which it has its meaning. */
+export function checkFilterSubject({ filterSubject, account }: Pick<ConnzRequest, 'filterSubject' | 'account'>): void {
+  if (filterSubject === '' || account !== '') return;
+  throw new BadRequest('filter by subject only valid with account filtering');
 }
 
 /** Which subscriptions `subs` asks for. Throws a BadRequest. */

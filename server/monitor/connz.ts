@@ -12,10 +12,11 @@
 
 import type { HttpResponse } from '../io/io.ts';
 import { ClosedEntry, type ConnzEntry, OpenEntry } from './connz-entry.ts';
-import { type ConnzRequest, readConnzRequest, readSortOrder } from './connz-request.ts';
+import { checkFilterSubject, type ConnzRequest, readConnzRequest, readSortOrder } from './connz-request.ts';
 import { type Now, type RowOptions, writeRow } from './connz-row.ts';
 import { type Answer, jsonResponse, type MonitorContext, overfullResponse } from './endpoint.ts';
 import { JsonDocument } from './json-document.ts';
+import { subjectsCollide } from '../subject/subject.ts';
 import type { MonitorSource } from './monitor-source.ts';
 import type { Query } from './query.ts';
 import { sortSliced } from '../io/sliced-sort.ts';
@@ -34,6 +35,7 @@ export function connz(query: Query, { source, requests, listBytesMax }: MonitorC
   const parameters = readConnzRequest(query);
   requests.count('/connz');
   const request: ConnzRequest = { ...parameters, order: readSortOrder(query, parameters.wantsOpen) };
+  checkFilterSubject(request);
   return list(request, source, new JsonDocument(listBytesMax));
 }
 
@@ -95,7 +97,7 @@ function* choose(request: ConnzRequest, source: MonitorSource): Generator<void, 
   const entries: ConnzEntry[] = [];
   for (let i = 0; i < candidates.length; i++) {
     const entry = candidates[i] as ConnzEntry;
-    if (isWanted(entry, request)) entries.push(entry);
+    if (isWanted(entry, request) && (entry.isClosed || listensTo(entry, request.filterSubject))) entries.push(entry);
     if (i % STEP === 0) yield;
   }
   return { total, entries };
@@ -116,6 +118,12 @@ function oneOf(
 function isWanted({ user }: ConnzEntry, request: ConnzRequest): boolean {
   // There are no MQTT clients.
   return (request.user === '' || user === request.user) && request.mqttClient === '';
+}
+
+function listensTo(entry: ConnzEntry, filterSubject: string): boolean {
+  if (filterSubject === '') return true;
+  for (const { subject } of entry.subscriptions()) if (subjectsCollide(subject, filterSubject)) return true;
+  return false;
 }
 
 function* openEntries({ account }: ConnzRequest, source: MonitorSource): Generator<void, ConnzEntry[]> {

@@ -48,6 +48,7 @@ export const CONNZ_OPTIONS: readonly PageOption[] = [
   { ...number('state'), text: (value) => STATES[value as number] ?? String(value) },
   text('user'),
   text('acc'),
+  text('filter_subject'),
 ];
 
 export const LEAFZ_OPTIONS: readonly PageOption[] = [flag('subscriptions', 'subs'), text('account', 'acc')];

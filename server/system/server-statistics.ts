@@ -60,9 +60,14 @@ export function serverStatistics(context: MonitorContext, activeServers: number)
   });
 }
 
-/** Accounts that somebody is connected to. */
-function activeAccounts({ accounts }: MonitorSource): number {
-  return [...accounts.values()].filter(({ limits }) => limits.clients > 0 || limits.leafnodes > 0).length;
+/** Accounts that somebody is connected to, or that have streams. */
+function activeAccounts({ accounts, leafNodes, jetstream }: MonitorSource): number {
+  const active = new Set(leafNodes.links().map(({ accountName }) => accountName));
+  for (const { name, limits } of accounts.values()) {
+    if (limits.clients > 0 || (jetstream?.accounts.get(name)?.streams.size ?? 0) > 0) active.add(name);
+  }
+  active.delete('');
+  return active.size;
 }
 
 function unlessZero(counts: ByKind): ByKind | undefined {

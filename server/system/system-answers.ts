@@ -23,6 +23,7 @@ import { bytesOfText } from '../protocol/go-json-reader.ts';
 import type { Account } from '../account/account.ts';
 import { ACCOUNT_KINDS } from './account-kinds.ts';
 import { accountConnections, readConnectionsRequest } from './account-connections.ts';
+import { purgeAccount } from './account-purge.ts';
 import { compactJson } from './compact-json.ts';
 import type { PageRequest } from './page-option.ts';
 import { isMeant, STATISTICS_BODY } from './request-filter.ts';
@@ -96,6 +97,7 @@ export class SystemAnswers {
     else if (kind === 'IDZ') this.replies.send(reply, [this.description.identity()]);
     else if (kind === 'CONNS') this.answerConnections(request);
     else if (kind === 'NSUBS') this.answerCount(request);
+    else if (kind === 'PURGE') this.purge(request);
     else if (this.commands.has(kind)) this.commands.run(request);
     else this.answerPage(request, (account === null ? SERVER_KINDS : ACCOUNT_KINDS).get(kind) as RequestKind);
   }
@@ -123,6 +125,13 @@ export class SystemAnswers {
   private answerCount({ reply, body }: SystemRequest): void {
     const request = readCountRequest(body, this.host);
     if (request !== null) this.replies.send(reply, [String(countOf(request))]);
+  }
+
+  private purge({ account, reply }: SystemRequest): void {
+    const { jetstream, log } = this.host;
+    if (jetstream === null) return;
+    log.notice(`Purge request for account ${account}`);
+    purgeAccount(jetstream, account ?? '', (answer) => this.replies.send(reply, [answer]));
   }
 
   private answerPage(request: SystemRequest, { body: type, page }: RequestKind): void {

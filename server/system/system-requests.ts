@@ -7,6 +7,8 @@
  *     $SYS.REQ.SERVER.<id>.<kind>     this one
  *     $SYS.REQ.ACCOUNT.<name>.<kind>  every server that has the account
  *
+ * And what has the shape of a request to JetStream, but is an operator's: `$JS.API.ACCOUNT.PURGE.<name>`.
+ *
  * Requests wait for the end of the turn. Bound: `WAITING_MAX` of them; more are as good as unheard.
  */
 
@@ -28,6 +30,7 @@ const SERVER_KINDS: readonly string[] =
 const COMMANDS: readonly string[] = ['RELOAD', 'KICK', 'LDM'];
 const ACCOUNT_KINDS: readonly string[] = ['SUBSZ', 'CONNZ', 'LEAFZ', 'JSZ', 'INFO', 'STATZ', 'CONNS'];
 const ACCOUNT_TOKEN = 3;
+const PURGED_TOKEN = 4;
 /** In the place of an account's name: all of them. */
 const ALL_ACCOUNTS = 'PING';
 
@@ -56,11 +59,13 @@ export class SystemRequests implements Sink {
     for (const kind of ACCOUNT_KINDS) this.take(account, kind, `$SYS.REQ.ACCOUNT.*.${kind}`);
     this.take(account, 'STATZ', `$SYS.REQ.ACCOUNT.${ALL_ACCOUNTS}.STATZ`);
     this.take(account, 'NSUBS', '$SYS.REQ.ACCOUNT.NSUBS');
+    if (this.host.jetstream !== null) this.take(account, 'PURGE', '$JS.API.ACCOUNT.PURGE.*');
   }
 
   deliver({ sid: kind, subject }: Subscription, message: Message): boolean {
-    const isOfAccount = subject.startsWith('$SYS.REQ.ACCOUNT.') && kind !== 'NSUBS';
-    const account = isOfAccount ? (message.subjectText().split('.')[ACCOUNT_TOKEN] ?? '') : null;
+    const token = kind === 'PURGE' ? PURGED_TOKEN : ACCOUNT_TOKEN;
+    const isOfAccount = kind === 'PURGE' || (subject.startsWith('$SYS.REQ.ACCOUNT.') && kind !== 'NSUBS');
+    const account = isOfAccount ? (message.subjectText().split('.')[token] ?? '') : null;
     // Statistics of all accounts have a subscription of their own, which this one matches too.
     const isTwice = kind === 'STATZ' && account === ALL_ACCOUNTS && subject.includes('*');
     if (isTwice) return true;

@@ -79,7 +79,7 @@ export class OriginConsumer {
   }
 
   start(): void {
-    this.wait(this.delay.next());
+    this.wait(this.delay.soon());
   }
 
   /** Leaves the consumer alone: it may be needed after a restart. */
@@ -260,6 +260,7 @@ export class OriginConsumer {
       this.fail(null);
       return;
     }
+    this.delay.reset();
     const stalled = valueIn(headers, 'Nats-Consumer-Stalled');
     if (stalled === '') this.unstalled();
     else this.stalled(stalled);

@@ -4,6 +4,7 @@
  */
 import { connect, type NatsConnection } from '@nats-io/transport-node';
 import { expect, onTestFinished, test } from 'vitest';
+import { sourceHeader } from '../../jetstream/stream/source-name.ts';
 import { serve } from '../helpers/describe-targets.ts';
 import { type FaultProxy, startFaultProxy } from '../helpers/fault-proxy.ts';
 import { describeWithHub } from '../helpers/real-hub.ts';
@@ -16,6 +17,14 @@ const EXTERNAL_HUB = { api: '$JS.hub.API', deliver: '' };
 const OUTAGE_MS = 12_000;
 const CAUGHT_UP_MS = 3000;
 const KILLS = 3;
+const PLAIN_SOURCE = {
+  name: 'O',
+  optStartSeq: 0,
+  optStartTime: null,
+  filterSubject: '',
+  subjectTransforms: null,
+  consumer: null,
+};
 
 describeWithHub('a site of petiole', () => {
   test('mirrors a stream of its hub across a cut link', async () => {
@@ -52,6 +61,12 @@ describeWithHub('a site of petiole', () => {
     await until(async () => (await held(far, 'M')) === 500, 'the mirror of the hub to have it all', 40_000);
     expect(await payloads(far, 'S')).toEqual(numbers(500));
     expect(await payloads(far, 'M')).toEqual(numbers(500));
+    // Both ends name the source alike.
+    const { message } = await ask<{ message: { hdrs: string } }>(far, 'STREAM.MSG.GET.S', { seq: 1 });
+    const header = Buffer.from(message.hdrs, 'base64').toString();
+    const external = { apiPrefix: '$JS.site.API', deliverPrefix: '' };
+    const source = { ...PLAIN_SOURCE, external };
+    expect(header).toContain(`Nats-Stream-Source: ${sourceHeader(source, 1, 'o.1', '')}`);
   });
 
   test('is killed again and again while it is fed, and goes on', async () => {
@@ -160,6 +175,10 @@ interface StreamFields {
 async function create(client: NatsConnection, config: StreamFields): Promise<void> {
   const answer = await client.request(`$JS.API.STREAM.CREATE.${config.name}`, JSON.stringify(config));
   expect(answer.json()).not.toHaveProperty('error');
+}
+
+async function ask<T>(client: NatsConnection, request: string, body: object): Promise<T> {
+  return (await client.request(`$JS.API.${request}`, JSON.stringify(body))).json<T>();
 }
 
 async function held(client: NatsConnection, stream: string): Promise<number> {

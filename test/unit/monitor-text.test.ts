@@ -87,6 +87,35 @@ describe('a document', () => {
     expect(json.wholeText()).toBe(`{\n  "b": ${b},\n  "c": ${c},\n  "d": {\n    "e": -1\n  }\n}`);
   });
 
+  it.each([0, 2, 3])(
+    'takes strings of bytes, and stands on one line or has %i blanks for each level',
+    (indentation) => {
+      const json = new JsonDocument(Number.POSITIVE_INFINITY, indentation);
+      const asBytes = (text: string): string => Buffer.from(text).toString('latin1');
+      json.beginObject();
+      json.bytesMembers({ [asBytes('é')]: asBytes('a<é>\u2028'), broken: '\xff', whole: 2n ** 63n });
+      json.bytesMembers({});
+      json.beginArray('rows');
+      json.bytesElement({ deep: [asBytes('ü'), {}], none: [] });
+      json.bytesElement(asBytes('x'));
+      json.end();
+      json.beginObject('empty');
+      json.end();
+      json.end();
+      const plain = {
+        é: 'a<é>\u2028',
+        broken: '\ufffd',
+        whole: 1,
+        rows: [{ deep: ['ü', {}], none: [] }, 'x'],
+        empty: {},
+      };
+      const expected = JSON.stringify(plain, null, indentation)
+        .replace('<é>\u2028', String.raw`\u003cé\u003e\u2028`)
+        .replace(/("whole": ?)1/, '$19223372036854775808');
+      expect(json.wholeText()).toBe(expected);
+    },
+  );
+
   it('is made of pieces when it is long, and knows when it is too long', () => {
     const json = new JsonDocument(200_000);
     const values = Array.from({ length: 30_000 }, (_, i) => `ü${i}`);

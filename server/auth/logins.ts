@@ -4,9 +4,10 @@
  *     plain      compared in constant time, at once
  *     hash       remembered ─► at once        else ─► compared in another thread, later
  *
- * Who logged in lately is remembered for `REMEMBERED_MS`, so that a fleet that reconnects does not wait for one hash
- * after the other. What is remembered is a digest of hash and password, made with a key of this process: neither can be
- * got back from it. Wrong passwords are compared anew each time.
+ * Those who come with the same secret at a time share one comparison, and who logged in lately is remembered for
+ * `REMEMBERED_MS`, so that a fleet that reconnects does not wait for one hash after the other. What is remembered is a
+ * digest of hash and password, made with a key of this process: neither can be got back from it. Wrong passwords are
+ * compared anew.
  *
  * Bounds: `REMEMBERED_MAX` logins; comparisons that wait are bounded by `Io`.
  */
@@ -26,6 +27,8 @@ export class Logins {
   private readonly key: Buffer;
   /** Until when, by digest; in the order in which they end. */
   private readonly remembered = new Map<string, number>();
+  /** Who waits for a comparison, by digest. */
+  private readonly waiting = new Map<string, ((matches: boolean) => void)[]>();
 
   constructor(io: Pick<Io, 'clock' | 'passwords' | 'random'>) {
     this.io = io;
@@ -37,11 +40,19 @@ export class Logins {
     if (!isPasswordHash(expected)) return sameSecret(expected, given) ? identity : null;
     const digest = createHmac('sha256', this.key).update(expected).update(given).digest('base64');
     if ((this.remembered.get(digest) ?? 0) > this.io.clock.monotonicMs()) return identity;
-    const isWaiting = this.io.passwords.compare(expected, given, (matches) => {
-      if (matches) this.remember(digest);
-      decided(matches ? identity : null);
-    });
-    return isWaiting ? 'later' : null;
+    const settle = (matches: boolean): void => decided(matches ? identity : null);
+    const others = this.waiting.get(digest);
+    if (others !== undefined) others.push(settle);
+    else if (!this.io.passwords.compare(expected, given, (matches) => this.compared(digest, matches))) return null;
+    else this.waiting.set(digest, [settle]);
+    return 'later';
+  }
+
+  private compared(digest: string, matches: boolean): void {
+    const settles = this.waiting.get(digest) ?? [];
+    this.waiting.delete(digest);
+    if (matches) this.remember(digest);
+    for (const settle of settles) settle(matches);
   }
 
   private remember(digest: string): void {

@@ -4,6 +4,7 @@ import { createUser } from '@nats-io/nkeys';
 import { Account } from '../../server/account/account.ts';
 import { Logins } from '../../server/auth/logins.ts';
 import type { Identity } from '../../server/connection/connection-host.ts';
+import type { Io } from '../../server/io/io.ts';
 import { realIo } from '../../server/io/real-io.ts';
 import { decodeNkey, encodeNkey } from '../../server/protocol/nkey.ts';
 import { Sublist } from '../../server/subject/sublist.ts';
@@ -34,6 +35,25 @@ it('compares plain secrets at once', () => {
     null,
     ANN,
   ]);
+});
+
+it('compares a secret that several come with at a time once, for all of them', async () => {
+  const io = realIo();
+  let comparisons = 0;
+  const passwords: Io['passwords'] = {
+    compare: (...args) => {
+      comparisons++;
+      return io.passwords.compare(...args);
+    },
+  };
+  const logins = new Logins({ ...io, passwords });
+  const right = Array.from({ length: 50 }, () => later(logins, PASSWORD));
+  const wrong = Array.from({ length: 50 }, () => later(logins, 'wrong'));
+  expect(await Promise.all(right)).toEqual(right.map(() => ANN));
+  expect(await Promise.all(wrong)).toEqual(wrong.map(() => null));
+  expect(comparisons).toBe(2);
+  expect(await later(logins, 'wrong')).toBe(null);
+  expect(comparisons).toBe(3);
 });
 
 it('compares hashes later, and remembers who was right for a minute', async () => {

@@ -9,6 +9,7 @@ export type FigureName =
   | 'p99Us'
   | 'p999Us'
   | 'longestUs'
+  | 'healedMs'
   | 'threads'
   | 'startMs'
   | 'startStoreMs'
@@ -45,6 +46,7 @@ export const FIGURES: Readonly<Record<FigureName, Figure>> = {
   p50Us: { label: 'median latency, us', decimals: 0 },
   p99Us: { label: '99th percentile, us', decimals: 0 },
   p999Us: { label: '99.9th percentile, us', decimals: 0 },
+  healedMs: { label: 'until all flowed again, ms', decimals: 0 },
   longestUs: { label: 'longest, us', decimals: 0 },
   startMs: { label: 'start to INFO, ms', decimals: 0 },
   startStoreMs: { label: 'the same with JetStream, ms', decimals: 0 },

@@ -4,6 +4,7 @@ import { CORE_ROWS } from './core-rows.ts';
 import { JETSTREAM_ROWS } from './jetstream-rows.ts';
 import { LEAF_ROWS } from './leaf-rows.ts';
 import { LONG_WORK_ROWS } from './long-work-rows.ts';
+import { OUTAGE_ROWS } from './outage-rows.ts';
 import type { Row } from './row.ts';
 import { SLOW_DISK_ROWS } from './slow-disk-rows.ts';
 import { START_ROWS } from './start-rows.ts';
@@ -14,6 +15,7 @@ const ROWS: readonly Row[] = [
   ...CORE_ROWS,
   ...JETSTREAM_ROWS,
   ...LEAF_ROWS,
+  ...OUTAGE_ROWS,
   CONNECTIONS_ROW,
   SUBSCRIPTIONS_ROW,
   ...LONG_WORK_ROWS,

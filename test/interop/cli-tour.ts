@@ -4,7 +4,8 @@
  * replaced by what kind of value it is.
  *
  * A stop on a tour is a line as one would type it, with single quotes around arguments that hold blanks. `A | B` runs
- * `nats B` once `nats A` listens in the background, and shows both.
+ * `nats B` once `nats A` listens in the background, and shows both; `A & B` interrupts A when B has ended. Where a tour
+ * has users, a line begins with the one that it is of: `joe: pub news hello`. `SERVER` stands for the server's id.
  */
 /* oxlint-disable vitest/valid-title, vitest/no-conditional-tests -- tests are wrapped here */
 import { spawn } from 'node:child_process';
@@ -28,6 +29,10 @@ const STOP_MS_MAX = 60_000;
 
 export interface Tour {
   readonly title: string;
+  /** Instead of a server with JetStream and without accounts. Its users' password is `p`. */
+  readonly config?: string;
+  /** What is left of a text when what differs from run to run is out of it, besides what is taken out of all texts. */
+  readonly settle?: (text: string) => string;
   readonly stops: readonly string[];
   /** Stops at which the two servers still differ, and why. */
   readonly differing?: Readonly<Record<string, string>>;
@@ -35,7 +40,7 @@ export interface Tour {
 
 const cli = findCli();
 
-export function tour({ title, stops, differing = {} }: Tour): void {
+export function tour({ title, stops, differing = {}, config = CONFIG, settle = (text) => text }: Tour): void {
   const targets = [natsServer(), petiole()];
   const absences = targets.filter(isAbsent).map(({ absent }) => absent);
   if (cli === null) absences.push('no nats CLI');
@@ -44,7 +49,7 @@ export function tour({ title, stops, differing = {} }: Tour): void {
     const present = targets.filter((target): target is Target => !isAbsent(target));
 
     beforeAll(async () => {
-      servers = await Promise.all(present.map((target) => startServer(target, { config: CONFIG })));
+      servers = await Promise.all(present.map((target) => startServer(target, { config })));
     }, STOP_MS_MAX);
     afterAll(() => Promise.all(servers.map((server) => server.stop())));
 
@@ -55,7 +60,7 @@ export function tour({ title, stops, differing = {} }: Tour): void {
         reason === undefined ? stop : `${stop} (differs: ${reason})`,
         async () => {
           const [theirs, ours] = await Promise.all(servers.map((server) => visit(server, stop)));
-          expect(ours).toBe(theirs);
+          expect(settle(ours ?? '')).toBe(settle(theirs ?? ''));
         },
         STOP_MS_MAX,
       );
@@ -66,24 +71,32 @@ export function tour({ title, stops, differing = {} }: Tour): void {
 /** What both parts of a stop print, normalized. */
 async function visit(server: RunningServer, stop: string): Promise<string> {
   const { port } = server.address();
-  const [front = '', back] = stop.split(' | ');
+  const [front = '', back] = stop.split(/ [|&] /);
   if (back === undefined) return normalized(await start(server, front).outcome, port);
   const listener = start(server, front);
   // Some commands say that they listen, right before they do, and some say nothing.
   await delay(LISTENING_MS);
   const after = await start(server, back).outcome;
+  if (stop.includes(' & ')) {
+    await delay(LISTENING_MS);
+    listener.interrupt();
+  }
   return `${normalized(after, port)}──\n${normalized(await listener.outcome, port)}`;
 }
 
 interface Command {
   /** What it printed and its exit code. */
   readonly outcome: Promise<string>;
+  interrupt(): void;
 }
 
 /** Runs `nats LINE` without the contexts and variables of whoever runs the tests. */
 function start(server: RunningServer, line: string): Command {
   const { host, port } = server.address();
-  const args = ['--no-context', '-s', `nats://${host}:${port}`, '--timeout', '3s', ...words(line)];
+  const [, user, typed = line] = /^(\w+): (.*)$/.exec(line) ?? [];
+  const login = user === undefined ? '' : `${user}:p@`;
+  const known = typed.replaceAll('SERVER', /ID: +(N[A-Z2-7]{55})/.exec(server.log)?.[1] ?? 'SERVER');
+  const args = ['--no-context', '-s', `nats://${login}${host}:${port}`, '--timeout', '3s', ...words(known)];
   const child = spawn(cli ?? 'nats', args, {
     cwd: server.directory,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -99,7 +112,7 @@ function start(server: RunningServer, line: string): Command {
     if (server.exited) throw new Error(`${server.target.name} is gone: ${server.log.slice(-LOG_CHARACTERS)}`);
     return `${printed.stdout}${printed.stderr}exit ${how}\n`;
   });
-  return { outcome };
+  return { outcome, interrupt: () => child.kill('SIGINT') };
 }
 
 function ended(child: ChildProcess): Promise<number | string> {

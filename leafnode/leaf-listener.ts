@@ -188,7 +188,7 @@ export class LeafListener implements LinkLobby {
   }
 
   answer({ id }: AcceptedLink, { account, permissions }: Identity): Uint8Array {
-    const isSystemAccount = account === this.site.systemAccount;
+    const isSystemAccount = this.isSystem(account);
     return answerLine(this.facts(), { clientId: id, account: account.name, isSystemAccount, permissions });
   }
 
@@ -232,7 +232,7 @@ export class LeafListener implements LinkLobby {
 
   permissionsOf({ isSpoke }: AcceptedLink, identity: Identity, { denied }: LeafConnect): LeafPermissions {
     const { permissions, account } = identity;
-    const isSystem = account === this.site.systemAccount;
+    const isSystem = this.isSystem(account);
     const key = JSON.stringify([denied, isSystem, isSpoke]);
     const known = this.permissions.get(permissions)?.get(key);
     if (known !== undefined) return known;
@@ -245,6 +245,10 @@ export class LeafListener implements LinkLobby {
     this.permissions.set(permissions, ofUser.set(key, made));
     this.permissionsCount++;
     return made;
+  }
+
+  isSystem(account: Account): boolean {
+    return account === this.site.systemAccount;
   }
 
   gone(link: AcceptedLink): void {

@@ -1,6 +1,6 @@
 /** Options of the side that accepts leaf links: where, from whom, and what they may be told. */
 
-import { defaultAuthTimeoutMs, type TlsOptions } from './transport-options.ts';
+import { defaultAuthTimeoutMs, TLS_TIMEOUT_MS, type TlsOptions } from './transport-options.ts';
 
 export interface LeafListenerOptions {
   readonly host: string;
@@ -44,8 +44,6 @@ export type LeafUserDraft = Mutable<LeafUserOptions>;
 export type LeafListenerDraft = Mutable<Omit<LeafListenerOptions, 'authorization'>> & {
   authorization: LeafAuthorizationDraft;
 };
-
-const TLS_TIMEOUT_MS = 2_000;
 
 /** In which nothing is set; -1 stands for any free port. */
 export function emptyLeafListener(): LeafListenerDraft {

@@ -12,6 +12,14 @@
  */
 
 import type { Buffer } from 'node:buffer';
+import {
+  LITERAL_START_BYTES_MAX,
+  readWord,
+  writeContentLength,
+  writeCopy,
+  writeLiteral,
+  writeRepeat,
+} from './block-tags.ts';
 
 const TABLE_BITS = 14;
 const HASH_SHIFT = 32 - TABLE_BITS;
@@ -69,7 +77,7 @@ function writeTags(source: Buffer, start: number, end: number, target: Buffer, a
       from--;
     }
     if (s > literalStart) {
-      if (w + (s - literalStart) + 5 > limit) return limit + 1;
+      if (w + (s - literalStart) + LITERAL_START_BYTES_MAX > limit) return limit + 1;
       w = writeLiteral(source, literalStart, s, target, w);
     }
     const offset = s - from;
@@ -91,7 +99,9 @@ function writeTags(source: Buffer, start: number, end: number, target: Buffer, a
     }
   }
   if (literalStart === end) return w;
-  return w + (end - literalStart) + 5 > limit ? limit + 1 : writeLiteral(source, literalStart, end, target, w);
+  return w + (end - literalStart) + LITERAL_START_BYTES_MAX > limit
+    ? limit + 1
+    : writeLiteral(source, literalStart, end, target, w);
 }
 
 /** Positions for so many bytes that none before had. */
@@ -105,76 +115,8 @@ function claimBase(seen: Int32Array, length: number): number {
   return base;
 }
 
-function readWord(source: Buffer, at: number): number {
-  return (
-    (source[at] as number) |
-    ((source[at + 1] as number) << 8) |
-    ((source[at + 2] as number) << 16) |
-    ((source[at + 3] as number) << 24)
-  );
-}
-
 /** Of six bytes, the first four of which are `low`. */
 function hashOf(low: number, source: Buffer, at: number): number {
   const high = (source[at + 4] as number) | ((source[at + 5] as number) << 8);
   return (Math.imul(low, 0x9e3779b1) ^ Math.imul(high, 0x85ebca6b)) >>> HASH_SHIFT;
-}
-
-function writeContentLength(target: Buffer, at: number, length: number): number {
-  let w = at;
-  let rest = length;
-  for (; rest >= 0x80; rest >>>= 7) target[w++] = (rest & 0x7f) | 0x80;
-  target[w++] = rest;
-  return w;
-}
-
-function writeLiteral(source: Buffer, start: number, end: number, target: Buffer, at: number): number {
-  const length = end - start;
-  let w = at;
-  const less = length - 1;
-  if (less < 60) target[w++] = less << 2;
-  else {
-    const extra = less < 0x100 ? 1 : less < 0x10000 ? 2 : 3;
-    target[w++] = (59 + extra) << 2;
-    for (let i = 0; i < extra; i++) target[w++] = (less >>> (8 * i)) & 0xff;
-  }
-  if (length > 32) source.copy(target, w, start, end);
-  else for (let i = 0; i < length; i++) target[w + i] = source[start + i] as number;
-  return w + length;
-}
-
-function writeCopy(target: Buffer, at: number, offset: number, length: number): number {
-  if (length < 12 && offset < 2048) {
-    target[at] = ((offset >>> 8) << 5) | ((length - 4) << 2) | 1;
-    target[at + 1] = offset & 0xff;
-    return at + 2;
-  }
-  if (length <= 64) return writeCopy2(target, at, offset, length);
-  // The rest is a repeat, of at least four bytes.
-  return writeRepeat(target, writeCopy2(target, at, offset, 60), offset, length - 60);
-}
-
-function writeCopy2(target: Buffer, at: number, offset: number, length: number): number {
-  target[at] = ((length - 1) << 2) | 2;
-  target[at + 1] = offset & 0xff;
-  target[at + 2] = offset >>> 8;
-  return at + 3;
-}
-
-/** A copy from the offset of the last one. */
-function writeRepeat(target: Buffer, at: number, offset: number, length: number): number {
-  let w = at;
-  const less = length - 4;
-  if (less <= 4) {
-    target[w++] = (less << 2) | 1;
-    target[w++] = 0;
-    return w;
-  }
-  if (less < 8 && offset < 2048) return writeCopy(target, w, offset, length);
-  const extra = less < 260 ? 1 : less < 65_792 ? 2 : 3;
-  const value = less - (extra === 1 ? 4 : extra === 2 ? 256 : 65_536);
-  target[w++] = ((4 + extra) << 2) | 1;
-  target[w++] = 0;
-  for (let i = 0; i < extra; i++) target[w++] = (value >>> (8 * i)) & 0xff;
-  return w;
 }

@@ -10,6 +10,7 @@
 import { Buffer } from 'node:buffer';
 import type { IoError } from '../../server/io/io.ts';
 import { copyReadable } from './block-copy.ts';
+import type { IsSure } from './block-move.ts';
 import { BlockEraser } from './block-eraser.ts';
 import type { BlockHeader } from './block-header.ts';
 import type { BlockIndex } from './block-index.ts';
@@ -34,6 +35,8 @@ export class BlockFiles {
   readonly directory: string;
   /** Called when an index was made anew from records: some may be missing. */
   onRebuilt: (block: MessageBlock) => void = () => undefined;
+  /** The sequence of the last message that is visible. */
+  lastVisible: () => number = () => Infinity;
   private readonly stream: number;
   private readonly list: BlockList;
   private readonly subjects: SubjectIndex;
@@ -43,8 +46,8 @@ export class BlockFiles {
   /** How often the disk failed to read the index of a block, or the block instead. */
   private readonly failedLoads = new Map<MessageBlock, number>();
   private emptied: string[] = [];
-  /** Closed blocks whose file was found wanting at start, and what to say of that. */
-  private readonly wanting = new Map<MessageBlock, string>();
+  /** Closed blocks whose files were found wanting at start, and what to say of that. */
+  private readonly wanting: { readonly block: MessageBlock; readonly note: string }[] = [];
   /** What to say of the directory that was found wanting. */
   private directoryNote: string | null = null;
 
@@ -72,8 +75,8 @@ export class BlockFiles {
   /** The bytes of a new block, or of one whose file holds everything below `end`. */
   bytesOf(block: BlockName, firstSequence: number, end: number): FileBlockBytes {
     const header = this.headerOf(block, firstSequence);
-    return new FileBlockBytes(this.files, this.eraser, this.path(block), header, end, (bytes, done) =>
-      this.mend(block.number, bytes, done),
+    return new FileBlockBytes(this.files, this.eraser, this.path(block), header, end, (bytes, isSure, done) =>
+      this.mend(block.number, bytes, isSure, done),
     );
   }
 
@@ -88,11 +91,11 @@ export class BlockFiles {
   }
 
   /**
-   * At start the file of this closed block is not what the checkpoint says. That is damage only if the block is there
-   * still when the log is read: a file is removed as soon as nothing in it is visible, before a checkpoint says so.
+   * At start a file of this closed block is not what the checkpoint says. That is damage only if the block is there still
+   * when the log is read: files are removed as soon as nothing in them is visible, before a checkpoint says so.
    */
   suspect(block: MessageBlock, note: string): void {
-    this.wanting.set(block, note);
+    this.wanting.push({ block, note });
   }
 
   /**
@@ -106,10 +109,9 @@ export class BlockFiles {
   /** The log is read. At start nothing is brought to the device in the background; that begins now. */
   recovered(): void {
     if (this.directoryNote !== null) this.files.damage.note(this.directoryNote);
-    for (const [block, note] of this.wanting) {
+    for (const { block, note } of this.wanting.splice(0)) {
       if (!this.emptied.includes(stemOf(block))) this.files.damage.note(note);
     }
-    this.wanting.clear();
     for (const block of this.unsaved) this.bringToDevice(block);
   }
 
@@ -319,8 +321,8 @@ export class BlockFiles {
     });
   }
 
-  /** Takes from the log what is damaged in these first bytes of a block; how many records are damaged still. */
-  private mend(number: number, bytes: Buffer, done: (missing: number) => void): void {
+  /** Takes from the log what is damaged or not sure in these first bytes of a block. */
+  private mend(number: number, bytes: Buffer, isSure: IsSure, done: (unsettled: number) => void): void {
     const block = this.list.blocks.find((each) => each.number === number);
     const index = block?.index;
     if (block === undefined || index === undefined || index === null) {
@@ -328,19 +330,25 @@ export class BlockFiles {
       return;
     }
     const damaged = new Set<number>();
+    const doubtful = new Set<number>();
     for (let each = index.firstSequence; each <= block.lastSequence; each++) {
       if (!block.has(each)) continue;
       const offset = index.offset(each);
       const end = offset + block.recordBytes(each);
-      if (end <= bytes.length && !isRecordOf(each, bytes, offset, end - offset)) damaged.add(each);
+      if (end > bytes.length) break;
+      if (!isRecordOf(each, bytes, offset, end - offset)) damaged.add(each);
+      else if (!isSure(offset, end)) doubtful.add(each);
     }
-    if (damaged.size === 0) {
+    if (damaged.size + doubtful.size === 0) {
       done(0);
       return;
     }
-    this.files.findRecords(this.stream, damaged, (found) => {
+    this.files.findRecords(this.stream, new Set([...damaged, ...doubtful]), (found, isWhole) => {
       for (const [sequence, record] of found) record.copy(bytes, index.offset(sequence));
-      done(damaged.size - found.size);
+      // What is not durable yet is not in the log yet.
+      const isUnsettled = (sequence: number): boolean =>
+        !found.has(sequence) && (damaged.has(sequence) || sequence > this.lastVisible() || !isWhole);
+      done([...damaged, ...doubtful].filter(isUnsettled).length);
     });
   }
 }

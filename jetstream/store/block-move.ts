@@ -1,7 +1,10 @@
 /**
  * A block is copied to a new file that takes its name, since its file is not to be trusted with what was not synced before.
  *
- *     file ─► copy ─► what is kept in memory, what is damaged from the log ─► new file, durable ─► its name
+ *     file ─► copy ─► what is kept in memory, what is damaged or doubtful from the log ─► new file, durable ─► its name
+ *
+ * Doubtful is what was never synced and is not kept in memory: where a write was lost, the file may hold another message
+ * with the same sequence, which a former process wrote and never acknowledged.
  *
  * While something is missing that may only not have been readable for a moment, the file stays and is read again, up to
  * ATTEMPTS_MAX times: what it holds is gone once its name leads elsewhere.
@@ -18,8 +21,14 @@ import type { StoreFiles } from './store-files.ts';
 const ATTEMPTS_MAX = 12;
 const RETRY_MS = 500;
 
-/** Makes a block's bytes whole that were read back from a file; calls back with the number of records still damaged. */
-export type Mend = (bytes: Buffer, done: (missing: number) => void) => void;
+/** Whether what stands in `[start, end)` of a block is what was written there. */
+export type IsSure = (start: number, end: number) => boolean;
+
+/**
+ * Makes a block's bytes whole that were read back from a file; calls back with the number of records that are damaged or
+ * doubtful still.
+ */
+export type Mend = (bytes: Buffer, isSure: IsSure, done: (unsettled: number) => void) => void;
 
 export interface MovedBlock {
   readonly path: string;
@@ -27,6 +36,8 @@ export interface MovedBlock {
   readonly isDropped: boolean;
   /** The file holds everything below this offset. */
   readonly writtenEnd: number;
+  /** Everything below this offset was on the device before the file was distrusted. */
+  readonly syncedEnd: number;
   withFile(then: Opened): void;
   /** The new file holds everything below `end`, durably and under its name, or there is none because of the error. */
   moved(end: number, error: IoError | null): void;
@@ -81,7 +92,8 @@ export class BlockMove {
   private replaceWith(copy: Buffer): void {
     encodeBlockHeader(this.header).copy(copy);
     this.kept.copyTo(copy);
-    this.mend(copy, (missing) => {
+    const isSure: IsSure = (start, end) => end <= this.block.syncedEnd || this.kept.holds(start, end);
+    this.mend(copy, isSure, (missing) => {
       if (missing > 0 && this.files.isClosing) this.finish(copy.length, damaged(this.block.path, missing));
       else if (missing > 0 && this.attempts < ATTEMPTS_MAX) this.retry();
       else this.files.replaceFile(this.block.path, copy, (error) => this.finish(copy.length, error));

@@ -51,7 +51,7 @@ export class FileBlockBytes implements BlockBytes, MovedBlock {
   private failures = 0;
   /** The file holds everything below this offset. */
   writtenEnd: number;
-  private syncedEnd: number;
+  syncedEnd: number;
   /** The file's name is on the device too. */
   private isNamed: boolean;
   /** No more records come. */

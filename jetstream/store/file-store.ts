@@ -107,6 +107,7 @@ export class FileStore extends BlockStore implements LoggedAsset {
     if (this.isRecovering) this.listener = SILENCE;
     this.blockFiles = new BlockFiles(context.files, number, directory, this.list, this.subjects);
     this.blockFiles.onRebuilt = (block) => this.recount(block);
+    this.blockFiles.lastVisible = () => this.lastSequence;
     this.damagedRecords = new DamagedRecords(this.blockFiles, (sequence) => this.isLost(sequence));
     this.checkpointer = new StreamCheckpointer(this);
     this.replay = new StreamReplay(this, extension);

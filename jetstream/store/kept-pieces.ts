@@ -49,6 +49,11 @@ export class KeptPieces {
     }
   }
 
+  /** Whether these bytes of the block are kept. */
+  holds(start: number, end: number): boolean {
+    return this.pieces.some((piece) => piece.buffer !== null && piece.start <= start && piece.end >= end);
+  }
+
   /** Puts what is kept into a copy of the block. */
   copyTo(copy: Buffer): void {
     for (const { buffer, start, end } of this.pieces) buffer?.copy(copy, start, 0, end - start);

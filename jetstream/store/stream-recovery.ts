@@ -112,8 +112,8 @@ function restoreBlock(store: FileStore, summary: BlockSummary, checkpoint: Strea
 
 /** What is wrong with the files of a closed block, as far as that shows without reading all of it. */
 function noteDamage(blockFiles: BlockFiles, block: MessageBlock, lacksIndex: boolean): void {
-  const { disk, damage } = blockFiles.files;
-  if (lacksIndex) damage.note(`"${blockFiles.indexPath(block)}" is damaged or gone, and made anew`);
+  const { disk } = blockFiles.files;
+  if (lacksIndex) blockFiles.suspect(block, `"${blockFiles.indexPath(block)}" is damaged or gone, and made anew`);
   const path = blockFiles.path(block);
   const status = disk.statusNow(path);
   if (status === null || status.isDirectory) {

@@ -114,7 +114,7 @@ export class CommitLog {
     this.advance();
   };
 
-  /** A log whose next frame gets the position `lsn`, and that begins with a fresh segment. */
+  /** A log whose next frame gets the position `lsn`, and that begins with the next segment. */
   constructor(io: Io, segments: SegmentPool, lsn: number, syncMode: SyncMode, backlog: Backlog) {
     this.io = io;
     this.segments = segments;
@@ -305,16 +305,14 @@ export class CommitLog {
   private nextSegment(lsn: number): void {
     this.taking = true;
     if (this.syncMode !== 'always') this.segment?.sync((error) => this.noteSyncError(error));
-    this.segments.take(lsn, (segment, header) => {
-      segment.activate(header, (error) => {
-        this.taking = false;
-        this.segment = segment;
-        this.isNoted = false;
-        if (error === null) {
-          this.statistics.bytesWritten += SEGMENT_HEADER_BYTES;
-          this.advance();
-        } else this.abandonSegment(error);
-      });
+    this.segments.take(lsn, (segment, error) => {
+      this.taking = false;
+      this.segment = segment;
+      this.isNoted = false;
+      if (error === null) {
+        this.statistics.bytesWritten += SEGMENT_HEADER_BYTES;
+        this.advance();
+      } else this.abandonSegment(error);
     });
     if (this.draining !== null && this.segments.error !== null) this.giveUp();
   }

@@ -87,7 +87,7 @@ export function frameAt(buffer: Buffer, at: number, end: number, lsn: number): n
 }
 
 /** The position that a frame at `at` has. */
-function frameLsn(buffer: Buffer, at: number): number {
+export function frameLsn(buffer: Buffer, at: number): number {
   return get48(buffer, at + 4) + (buffer[at + 15] as number) * TWO_48;
 }
 

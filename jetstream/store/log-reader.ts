@@ -18,9 +18,9 @@
 import { Buffer } from 'node:buffer';
 import type { Disk, Done, IoError, OpenMode } from '../../server/io/io.ts';
 import { FRAME_BYTES_MAX } from './commit-log.ts';
-import { FRAME_HEADER_BYTES, frameAsset, frameAt, frameBatchLsn, frameKind } from './frame.ts';
+import { FRAME_HEADER_BYTES, frameAsset, frameAt, frameBatchLsn, frameKind, frameLsn } from './frame.ts';
 import { get32 } from './integers.ts';
-import { decodeHeader, notedSuccessor, Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
+import { decodeHeader, isNotedResumed, notedSuccessor, Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
 import type { StoreFiles } from './store-files.ts';
 import { readTolerantly } from './tolerant-read.ts';
 
@@ -42,18 +42,31 @@ export interface ReadLog {
   readonly unused: Segment[];
   /** Number for the next file's name. */
   readonly nextSlot: number;
+  /** Where the log is known to end, -1: nowhere. */
+  readonly endLsn: number;
   /** Bytes of frames that were durable once and can't be read. */
   damagedBytes: number;
   /** Files that could not be explained, by their new names. */
   readonly movedAside: readonly string[];
   /** Where the last batch begins. */
   lastBatchLsn: number;
+  /** The log may go on where it ended: the last batch is on the device, and nothing is known to be missing behind it. */
+  mayResume: boolean;
   /** Number of a segment behind the newest one that held something durable and is not there; 0: none is known of. */
   readonly missingSuccessor: number;
 }
 
-/** Opens the segments in `directory`; `fromLsn` is the position behind which frames are still needed. */
-export function openSegments(files: StoreFiles, directory: string, mode: OpenMode, fromLsn: number): ReadLog {
+/** What the catalog knows of the log. */
+interface KnownPositions {
+  /** Frames behind this position are still needed. */
+  readonly replayLsn: number;
+  /** Where the log ended when it was closed in order; -1 when it was not. */
+  readonly cleanLsn: number;
+}
+
+/** Opens the segments in `directory`. */
+export function openSegments(files: StoreFiles, directory: string, mode: OpenMode, known: KnownPositions): ReadLog {
+  const { replayLsn: fromLsn, cleanLsn } = known;
   const { disk } = files;
   const note: Done = (error) => files.noteError(error);
   const found: Segment[] = [];
@@ -72,6 +85,7 @@ export function openSegments(files: StoreFiles, directory: string, mode: OpenMod
     const header = decodeHeader(head);
     if (header !== null) {
       segment.header = header;
+      segment.isResumed = isNotedResumed(head, header.number);
       found.push(segment);
       successors.set(segment, notedSuccessor(head, header.number));
     } else if (isZero(head.subarray(SEGMENT_HEADER_BYTES))) unused.push(segment);
@@ -83,8 +97,19 @@ export function openSegments(files: StoreFiles, directory: string, mode: OpenMod
   const isSuperfluous = (_: Segment, i: number): boolean => (found[i + 1]?.header.baseLsn ?? Infinity) <= fromLsn;
   unused.push(...found.filter(isSuperfluous));
   const used = found.filter((segment, i) => !isSuperfluous(segment, i));
-  const ends = { nextLsn: fromLsn, lastBatchLsn: fromLsn, missingSuccessor };
-  return { ...ends, used, unused, nextSlot, damagedBytes: 0, movedAside };
+  const mayResume = missingSuccessor === 0 && movedAside.length === 0;
+  const ends = { nextLsn: fromLsn, lastBatchLsn: fromLsn, mayResume, missingSuccessor };
+  const endLsn = cleanEnd(used.at(-1), cleanLsn);
+  return { ...ends, endLsn, used, unused, nextSlot, damagedBytes: 0, movedAside };
+}
+
+/** Where the log ends that was closed at `cleanLsn`; -1 when it went on there, in a segment of its own or in the last one. */
+function cleanEnd(last: Segment | undefined, cleanLsn: number): number {
+  if (last === undefined || last.isResumed || last.header.baseLsn >= cleanLsn) return -1;
+  const head = Buffer.alloc(FRAME_HEADER_BYTES);
+  const read = (at: number, bytes: number, position: number): number => last.readNow(head, at, bytes, position);
+  readTolerantly(read, head, head.length, last.offsetOf(cleanLsn));
+  return frameLsn(head, 0) === cleanLsn ? -1 : cleanLsn;
 }
 
 /** No frame was ever written here: a segment that was being prepared or taken into use. */
@@ -103,16 +128,11 @@ function setAside(disk: Disk, segment: Segment, note: Done): string {
 }
 
 /**
- * Shows `visitor` every frame from `log.nextLsn` on, and moves `log.nextLsn` to the end of the log. `cleanLsn` is where
- * the log ended when it was closed in order, -1 when it was not: then nothing is searched behind that. The beginning is
- * missing without damage when an older catalog than the last one has to do.
+ * Shows `visitor` every frame from `log.nextLsn` on, and moves `log.nextLsn` to the end of the log. Where that is known
+ * nothing is searched behind it. The beginning is missing without damage when an older catalog than the last one has to
+ * do.
  */
-export function* readFrames(
-  log: ReadLog,
-  visitor: FrameVisitor,
-  cleanLsn: number,
-  mayLackBeginning: boolean,
-): Generator<void> {
+export function* readFrames(log: ReadLog, visitor: FrameVisitor, mayLackBeginning: boolean): Generator<void> {
   for (const [i, segment] of log.used.entries()) {
     const successor = log.used[i + 1];
     const { baseLsn } = segment.header;
@@ -122,8 +142,8 @@ export function* readFrames(
       log.nextLsn = baseLsn;
     }
     const limit = successor?.header.baseLsn ?? baseLsn + segment.bytes - SEGMENT_HEADER_BYTES;
-    if (successor === undefined && log.nextLsn === cleanLsn && baseLsn < cleanLsn) return;
-    yield* new SegmentReader(segment, log, visitor, cleanLsn).read(limit, successor !== undefined);
+    if (successor === undefined && log.nextLsn === log.endLsn && baseLsn < log.endLsn) return;
+    yield* new SegmentReader(segment, log, visitor).read(limit, successor !== undefined);
   }
 }
 
@@ -136,29 +156,30 @@ export function makeTailDurable(log: ReadLog): IoError | null {
   const bytes = log.nextLsn - log.lastBatchLsn;
   if (segment === undefined || bytes <= 0) return null;
   const tail = Buffer.alloc(bytes);
+  let error: IoError | null;
   try {
     const read = segment.readNow(tail, 0, bytes, segment.offsetOf(log.lastBatchLsn));
-    return segment.writeNow(tail, read, log.lastBatchLsn);
-  } catch (error) {
-    return error as IoError;
+    error = segment.writeNow(tail, read, log.lastBatchLsn);
+  } catch (failure) {
+    error = failure as IoError;
   }
+  if (error !== null) log.mayResume = false;
+  return error;
 }
 
 class SegmentReader {
   private readonly segment: Segment;
   private readonly log: ReadLog;
   private readonly visitor: FrameVisitor;
-  private readonly cleanLsn: number;
   private readonly window = Buffer.allocUnsafeSlow(WINDOW_BYTES);
   /** The window holds `[windowLsn, windowLsn + windowBytes)` of the log. */
   private windowLsn = 0;
   private windowBytes = 0;
 
-  constructor(segment: Segment, log: ReadLog, visitor: FrameVisitor, cleanLsn: number) {
+  constructor(segment: Segment, log: ReadLog, visitor: FrameVisitor) {
     this.segment = segment;
     this.log = log;
     this.visitor = visitor;
-    this.cleanLsn = cleanLsn;
   }
 
   /** Reads up to `limit`. `isComplete`: everything below the limit was durable once. */
@@ -170,7 +191,7 @@ class SegmentReader {
         yield;
         continue;
       }
-      if (!isComplete && log.nextLsn === this.cleanLsn) return;
+      if (!isComplete && log.nextLsn === log.endLsn) return;
       // Without a later batch behind it, this one never completed.
       if (!isComplete && (yield* this.searchFrame(log.nextLsn + 1, limit, log.nextLsn)) < 0) return;
       const next = yield* this.searchFrame(log.nextLsn + 1, limit, -1);

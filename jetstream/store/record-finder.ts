@@ -40,12 +40,14 @@ export class RecordFinder {
       used: segments.used.slice(),
       unused: [],
       nextSlot: 0,
+      endLsn: durableLsn,
       damagedBytes: 0,
       movedAside: [],
       lastBatchLsn: 0,
       missingSuccessor: 0,
+      mayResume: false,
     };
-    runSliced(this.io, readFrames(view, visitor, durableLsn, true), () => {
+    runSliced(this.io, readFrames(view, visitor, true), () => {
       const isWhole = view.damagedBytes === 0 && view.nextLsn >= durableLsn;
       this.io.timers.afterTurn(() => done(found, isWhole));
     });

@@ -7,25 +7,35 @@
  *
  * The spare is also the reserve for a full disk: while none can be made, new messages are refused, and what is left of
  * the current segment serves acknowledgements and removals, which free space. Smaller ones are tried then.
+ *
+ * A start takes a fresh segment. Where there is none because the disk is full, the log goes on in the last one that was
+ * found, so that what is deleted then gives space back:
+ *
+ *     │ frames that were read │ what was left of a torn batch, if any: overwritten first │ …
  */
 
 import type { Done, Io, IoError, OpenMode } from '../../server/io/io.ts';
-import { Segment, SEGMENT_HEADER_BYTES, type SegmentHeader } from './segment.ts';
+import { BATCH_BYTES_MAX } from './batch.ts';
+import type { ReadLog } from './log-reader.ts';
+import { Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
 import { SegmentPreparation } from './segment-preparation.ts';
 
 /** A segment that is full sooner than this is followed by a larger one. */
 const QUICKLY_MS = 30_000;
 const RETRY_MS = 250;
+/** No room. */
+const FULL = new Set(['ENOSPC', 'EDQUOT']);
 
 export interface SegmentSizes {
   readonly segmentBytesMin: number;
   readonly segmentBytesMax: number;
 }
 
-type Taken = (segment: Segment, header: SegmentHeader) => void;
+/** The segment that is to be written next, or on which that failed. */
+type Taken = (segment: Segment, error: IoError | null) => void;
 
 interface Waiting {
-  readonly baseLsn: number;
+  readonly lsn: number;
   readonly done: Taken;
 }
 
@@ -47,6 +57,8 @@ export class SegmentPool {
   private unsynced: readonly string[];
   private spare: Segment | null = null;
   private unused: readonly Segment[] = [];
+  /** Where the log ends that was found, as long as it may go on there; else -1. */
+  private foundEndLsn = -1;
   private isPreparing = false;
   private waiting: Waiting | null = null;
   private nextBytes: number;
@@ -65,11 +77,12 @@ export class SegmentPool {
     this.unsynced = unsynced;
   }
 
-  /** Takes over files found at start: those in use, and those that will be superfluous. */
-  adopt(used: readonly Segment[], unused: readonly Segment[], nextSlot: number): void {
+  /** Takes over the files found at start, whose frames were read. */
+  adopt({ used, unused, nextSlot, nextLsn, mayResume }: ReadLog): void {
     this.used.push(...used);
     this.unused = unused;
     this.nextSlot = nextSlot;
+    if (mayResume) this.foundEndLsn = nextLsn;
     for (const { header } of [...used, ...unused]) this.lastNumber = Math.max(this.lastNumber, header.number);
   }
 
@@ -94,20 +107,21 @@ export class SegmentPool {
     return this.spare !== null || this.error === null;
   }
 
-  /** Gives the next segment, to begin at `baseLsn`, when it is ready, which is retried without end; one call at a time. */
-  take(baseLsn: number, done: Taken): void {
+  /** Gives the next segment, in use from `lsn` on, when there is one, which is retried without end; one call at a time. */
+  take(lsn: number, done: Taken): void {
     if (this.spare === null) {
-      this.waiting = { baseLsn, done };
+      this.waiting = { lsn, done };
       this.prepare();
       return;
     }
     const segment = this.spare;
     this.spare = null;
+    this.foundEndLsn = -1;
     this.noteTaken(segment);
     this.lastNumber++;
     const predecessor = this.used.at(-1)?.header.number ?? 0;
     this.used.push(segment);
-    done(segment, { number: this.lastNumber, predecessor, baseLsn });
+    segment.activate({ number: this.lastNumber, predecessor, baseLsn: lsn }, (error) => done(segment, error));
   }
 
   /** So much of the newest segment is left: makes a spare in time. */
@@ -177,7 +191,23 @@ export class SegmentPool {
     // Where there is no room for a large one there may be for a small one.
     this.nextBytes = this.bounded(this.nextBytes / 2);
     this.io.timers.after(RETRY_MS, () => this.prepare());
-    this.onFailure();
+    if (!FULL.has(error?.code ?? '') || !this.resumes()) this.onFailure();
+  }
+
+  /** Gives whoever waits the last segment that was found, behind what was read of it; whether that is possible. */
+  private resumes(): boolean {
+    const { waiting, foundEndLsn } = this;
+    const last = this.used.at(-1);
+    // A checkpoint may reflect more than the log holds: then its end lies before what comes next.
+    if (waiting === null || last === undefined || waiting.lsn !== foundEndLsn) return false;
+    if (foundEndLsn < last.header.baseLsn || last.roomBehind(foundEndLsn) <= 0) return false;
+    this.foundEndLsn = -1;
+    this.waiting = null;
+    last.resume(foundEndLsn, BATCH_BYTES_MAX, (error) => {
+      if (error === null) waiting.done(last, null);
+      else if (this.closing === null) this.take(waiting.lsn, waiting.done);
+    });
+    return true;
   }
 
   private offer(segment: Segment): void {
@@ -186,7 +216,7 @@ export class SegmentPool {
     const { waiting } = this;
     if (waiting === null) return;
     this.waiting = null;
-    this.take(waiting.baseLsn, waiting.done);
+    this.take(waiting.lsn, waiting.done);
   }
 
   /** A superfluous segment becomes the spare if it is as large as wanted, or if there is no better. */

@@ -89,7 +89,7 @@ export class Storage implements LogParticipant {
     const newest = this.readCatalog(addon);
     this.catalog = new Catalog(addon, newest);
     this.coverage.restored(this.catalog.lsn, this.catalogFiles.olderLsn);
-    this.found = openSegments(this.files, this.logDirectory, this.openMode, this.catalog.replayLsn);
+    this.found = openSegments(this.files, this.logDirectory, this.openMode, this.catalog);
     if (newest === null) this.refuseWithoutCatalog();
   }
 
@@ -181,7 +181,7 @@ export class Storage implements LogParticipant {
         else this.replayFrame(kind, asset, buffer, start, end, lsn, endLsn);
       },
     };
-    for (const _ of readFrames(found, visitor, catalog.cleanLsn, this.catalogFiles.damaged.length > 0)) {
+    for (const _ of readFrames(found, visitor, this.catalogFiles.damaged.length > 0)) {
       if (this.isClosed) return;
       yield;
     }
@@ -226,12 +226,12 @@ export class Storage implements LogParticipant {
     else if (isNew) this.host.assetPut(change.put);
   }
 
-  /** The log goes on in a fresh segment: what is left behind the end of the last one never counts again. */
+  /** The log goes on in a fresh segment if it can: what is left behind the end of the last one never counts again. */
   private openLog(): void {
     const { io, files, found, catalog, syncMode } = this;
     if (syncMode === 'always' && found.nextLsn !== catalog.cleanLsn) files.noteError(makeTailDurable(found));
     const segments = new SegmentPool(io, this.logDirectory, this.openMode, files.sizes, this.claim.unsynced);
-    segments.adopt(found.used, found.unused, found.nextSlot);
+    segments.adopt(found);
     let lsn = Math.max(found.nextLsn, this.coverage.newestLsn);
     // A checkpoint may reflect what the log has lost.
     for (const { coverage } of this.assets.values()) lsn = Math.max(lsn, coverage.newestLsn);

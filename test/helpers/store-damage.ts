@@ -53,7 +53,8 @@ export function flipSomewhere(disk: SimulatedDisk, view: Disk, random: SeededRan
   if (bytes.length === 0) return null;
   const position = random.below(bytes.length);
   // Without any catalog the start is refused.
-  if (path.endsWith('.db') && paths.some((each) => each.endsWith('.db') && isDamaged(view, each))) return null;
+  const isOther = (each: string): boolean => each !== path && each.endsWith('.db') && !isDamaged(view, each);
+  if (path.endsWith('.db') && !paths.some(isOther)) return null;
   // A consumer has nothing but its two checkpoints and what the log has beyond them.
   if (isOnlyState(view, path)) return null;
   const costs = path.endsWith('.seg') ? costInLog(view, path, position) : costElsewhere(view, path, bytes, position);

@@ -21,6 +21,8 @@ export interface RunOptions {
   readonly actions: number;
   /** Bits that flip between two lives. */
   readonly flips?: number;
+  /** The disk is full at most starts, and stays so for a life. */
+  readonly fullStarts?: boolean;
 }
 
 export type Fault = 'write errors' | 'sync errors' | 'short writes' | 'read errors' | 'slow syncs' | 'full disk';
@@ -28,6 +30,10 @@ export type Fault = 'write errors' | 'sync errors' | 'short writes' | 'read erro
 const STREAMS_MAX = 4;
 const CONSUMERS_MAX = 4;
 const ROOMY_BYTES = 2 ** 34;
+/** Less than a segment. */
+const FULL_BYTES_LEFT_MAX = 40_000;
+/** On a full disk something is tried again without end. */
+const FULL_REST_MS = 2000;
 
 type Fate = 'there' | 'coming' | 'going' | 'gone';
 
@@ -56,6 +62,8 @@ export class StoreRun {
   private life = 0;
   /** What can't be read may be missed in this life. */
   private isDamaged = false;
+  /** The disk is full for all of this life. */
+  private isFull = false;
 
   constructor(seed: number, options: RunOptions) {
     this.options = options;
@@ -90,18 +98,21 @@ export class StoreRun {
       this.stop();
     }
     this.owed = 0;
+    this.isFull = this.options.fullStarts === true && this.streams.size > 0 && random.chance(0.7);
+    const { disk } = site.machine;
+    if (this.isFull) disk.capacityBytes -= disk.freeBytes - random.below(FULL_BYTES_LEFT_MAX);
     site.open();
-    site.settle();
+    this.rest();
     this.checkReopened();
   }
 
   private live(): void {
     const { random, site, options } = this;
-    this.setFaults(options.faults);
+    if (!this.isFull) this.setFaults(options.faults);
     for (let action = random.between(1, options.actions); action > 0; action--) {
       this.act();
       if (random.chance(0.6)) site.world.scheduler.runFor(random.magnitude(20_000) / 1000);
-      if (random.chance(0.1)) this.setFaults(options.faults);
+      if (random.chance(0.1) && !this.isFull) this.setFaults(options.faults);
     }
     if (random.chance(0.4)) {
       this.calm();
@@ -146,8 +157,15 @@ export class StoreRun {
     this.watch.open.length = 0;
   }
 
+  /** Lets everything happen that is on its way. */
+  private rest(): void {
+    if (this.isFull) this.site.world.scheduler.runFor(FULL_REST_MS);
+    else this.site.settle();
+  }
+
   /** Nothing goes wrong any more, and everything that was begun comes to its end. */
   private calm(): void {
+    this.isFull = false;
     this.setFaults([]);
     this.site.settle();
     assert.equal(this.owed, 0, 'callbacks that never came');
@@ -464,7 +482,7 @@ export class StoreRun {
       if (site.host.consumers.has(name)) ledger.reopened(site.consumer(name).state);
     }
     assert.deepEqual(this.watch.mistakes, []);
-    assert.equal(files.queuedBytes, 0);
+    if (!this.isFull) assert.equal(files.queuedBytes, 0);
   }
 
   /** What was durably made is there, what was durably deleted is not; the rest is decided now. */
@@ -508,7 +526,7 @@ export class StoreRun {
   }
 
   private readAll(subject: StoreSubject): Stored[] {
-    return readAll(subject.fileStore, () => this.site.settle());
+    return readAll(subject.fileStore, () => this.rest());
   }
 }
 

@@ -20,6 +20,7 @@ const FAULTS: readonly Fault[] = [
 const plays: readonly (readonly [string, RunOptions])[] = [
   ['and the disk is sound', { faults: [], lives: LIVES, actions: ACTIONS }],
   ['and the disk fails at times', { faults: FAULTS, lives: LIVES, actions: ACTIONS }],
+  ['and the disk is full when it starts', { faults: [], lives: LIVES, actions: ACTIONS, fullStarts: true }],
   ['and bits flip in between', { faults: [], lives: LIVES, actions: ACTIONS, flips: 3 }],
 ];
 

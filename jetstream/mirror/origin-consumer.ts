@@ -5,7 +5,8 @@
  *     start ─► waiting ─delay over, or somebody listens to the API─► asking ─answered─► reading
  *                 ▲                                                    │                   │
  *                 └── nobody, refused, no answer in time ──────────────┘                   │
- *                 └── a gap, silence of SILENCE_MS, a message that can't be stored ────────┘
+ *                 └── a gap, silence of SILENCE_MS, a message that can't be stored, ───────┘
+ *                     somebody else listens to the API: a link, or the server behind it, is another one
  *
  * A message counts only when it is the next one of the present consumer; heartbeats say whether the last one came. So
  * what is lost on the way is noticed with the next message or within a heartbeat, and nothing is taken twice.
@@ -183,7 +184,6 @@ export class OriginConsumer {
     }
     this.error = null;
     this.phase = 'reading';
-    this.interest.stop();
     this.name = info.name;
     this.delivered = 0;
     this.seen = 0;

@@ -1,12 +1,16 @@
 /**
- * Notices that somebody listens to the API of an origin again: a link came back, or a server began to serve. It looks at
- * every subscription that is added to the account, and is there only while somebody waits.
+ * Notices that somebody listens to the API of an origin anew: a link came back, or a server began to serve. Whatever was
+ * under way before may be gone, so this is the moment to ask. It looks at every subscription that is added to the account;
+ * most of them begin with another letter than the API's subjects.
  */
 
 import type { Account } from '../../server/account/account.ts';
 import type { InterestListener } from '../../server/ports.ts';
 import { subjectMatches } from '../../server/subject/subject.ts';
 import type { Subscription } from '../../server/subject/subscription.ts';
+
+const STAR = 0x2a;
+const GREATER = 0x3e;
 
 export class OriginInterest implements InterestListener {
   private readonly account: Account;
@@ -30,6 +34,8 @@ export class OriginInterest implements InterestListener {
   }
 
   subscriptionAdded({ subject }: Subscription): void {
+    const first = subject[0];
+    if (first !== this.subject[0] && first !== '>' && first !== '*') return;
     if (subjectMatches(subject, this.subject)) this.onInterest();
   }
 

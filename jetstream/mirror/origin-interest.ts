@@ -34,9 +34,10 @@ export class OriginInterest implements InterestListener {
   }
 
   subscriptionAdded({ subject }: Subscription): void {
-    const first = subject[0];
-    if (first !== this.subject[0] && first !== '>' && first !== '*') return;
-    if (subjectMatches(subject, this.subject)) this.onInterest();
+    // Most that come and go are inboxes, which the first byte tells.
+    const first = subject.charCodeAt(0);
+    const mayMatch = first === this.subject.charCodeAt(0) || first === STAR || first === GREATER;
+    if (mayMatch && subjectMatches(subject, this.subject)) this.onInterest();
   }
 
   subscriptionRemoved(): void {

@@ -22,6 +22,7 @@
 import type { Account } from '../server/account/account.ts';
 import type { InterestListener } from '../server/ports.ts';
 import { type Keyed, KeyTable } from '../server/subject/key-table.ts';
+import { type Origin, OriginWeights } from './origin-weights.ts';
 import { hashText } from '../server/subject/subject-hash.ts';
 import type { Subscription } from '../server/subject/subscription.ts';
 
@@ -53,8 +54,9 @@ export class InterestEntry implements Keyed {
   readonly order: number;
   /** Weight of local interest. */
   localWeight = 0;
-  /** Weight by link, where links hear of each other. */
-  peerWeights: Map<InterestPeer, number> | null = null;
+  /** Weight by where it came from, where links hear of each other: from peers that are leaves to us, and from hubs. */
+  leaves: OriginWeights | null = null;
+  hubs: OriginWeights | null = null;
   next: InterestEntry | null = null;
   previous: InterestEntry | null = null;
 
@@ -68,14 +70,36 @@ export class InterestEntry implements Keyed {
 
   /** What the entry weighs for the peer of `link`. */
   weightFor(link: InterestPeer): number {
+    const { leaves, hubs } = this;
     let weight = this.localWeight;
-    if (this.peerWeights === null) return weight;
-    for (const [source, each] of this.peerWeights) if (hearsOf(link, source, this.subject)) weight += each;
+    if (link.isIsolated) return weight;
+    const origin = originOf(link);
+    if (leaves !== null) weight += leaves.without(origin);
+    if (hubs !== null && (!link.isSpoke || isLoopSubject(this.subject))) weight += hubs.without(origin);
     return weight;
   }
 
+  /** Adds what a link brings; the end of all of it takes the table away. */
+  addPeer(source: InterestPeer, delta: number): void {
+    const weights = (source.isSpoke ? this.hubs : this.leaves) ?? new OriginWeights();
+    weights.add(originOf(source), delta);
+    const left = weights.total === 0 ? null : weights;
+    if (source.isSpoke) this.hubs = left;
+    else this.leaves = left;
+  }
+
   get isUnused(): boolean {
-    return this.localWeight === 0 && this.peerWeights === null;
+    return this.localWeight === 0 && this.leaves === null && this.hubs === null;
+  }
+
+  /** Whether every peer wants it, whatever single link it is asked about. */
+  get isWantedByAll(): boolean {
+    return this.localWeight > 0;
+  }
+
+  /** Whether it comes from so many that each of them hears it of another one. */
+  get isShared(): boolean {
+    return this.leaves !== null && this.leaves.count > 1;
   }
 }
 
@@ -84,6 +108,11 @@ export function hearsOf(link: InterestPeer, source: InterestPeer, subject: strin
   if (source === link || link.isIsolated) return false;
   if (source.remoteCluster !== '' && source.remoteCluster === link.remoteCluster) return false;
   return !link.isSpoke || !source.isSpoke || isLoopSubject(subject);
+}
+
+/** By which what a link brings is told apart: its peer's cluster, or the link alone. */
+function originOf(link: InterestPeer): Origin {
+  return link.remoteCluster === '' ? link : link.remoteCluster;
 }
 
 export function isLoopSubject(subject: string): boolean {
@@ -159,9 +188,13 @@ export class AccountInterest implements InterestListener {
 
   private change(subject: string, queueGroup: string, source: InterestPeer | null, delta: number): void {
     const entry = this.entryOf(subject, queueGroup);
+    const { isWantedByAll, isShared } = entry;
     if (source === null) entry.localWeight += delta;
-    else addPeerWeight(entry, source, delta);
-    for (const audience of this.audiences) audience.weightChanged(entry, source, delta);
+    else entry.addPeer(source, delta);
+    // With thousands of links most changes mean nothing to any of them, and asking each would take too long.
+    const wasWanted = isWantedByAll && entry.isWantedByAll;
+    const isNews = entry.isQueue || !(wasWanted || (source !== null && isShared && entry.isShared));
+    if (isNews) for (const audience of this.audiences) audience.weightChanged(entry, source, delta);
     if (entry.isUnused) this.remove(entry);
   }
 
@@ -188,12 +221,4 @@ export class AccountInterest implements InterestListener {
     if (next === null) this.last = previous;
     else next.previous = previous;
   }
-}
-
-function addPeerWeight(entry: InterestEntry, source: InterestPeer, delta: number): void {
-  const weights = (entry.peerWeights ??= new Map());
-  const weight = (weights.get(source) ?? 0) + delta;
-  if (weight > 0) weights.set(source, weight);
-  else weights.delete(source);
-  if (weights.size === 0) entry.peerWeights = null;
 }

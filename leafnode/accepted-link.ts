@@ -203,6 +203,7 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
       return;
     }
     this.user = identity.user;
+    this.introduction = { name: connect.name, version: connect.version, user: identity.user };
     this.remoteServer = connect.name;
     this.remoteCluster = connect.cluster;
     this.remoteDomain = connect.domain;

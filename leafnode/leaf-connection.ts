@@ -48,6 +48,13 @@ interface Fence {
   readonly done: () => void;
 }
 
+/** How the end that dialled introduced itself. */
+export interface Introduction {
+  readonly name: string;
+  readonly version: string;
+  readonly user: string;
+}
+
 export abstract class LeafConnection extends Connection implements LeafOperations, SessionLink {
   readonly sinkKind: SinkKind = 'leaf';
   /** This side plays the leaf. */
@@ -58,6 +65,8 @@ export abstract class LeafConnection extends Connection implements LeafOperation
   remoteCluster = '';
   remoteDomain = '';
   remoteAccount = '';
+  /** `null` while nobody has, and where this side dialled. */
+  introduction: Introduction | null = null;
   compression: CompressionMode = 'not supported';
 
   protected readonly settings: LinkSettings;

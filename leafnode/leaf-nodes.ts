@@ -12,6 +12,7 @@ import type { LeafnodeOptions, LeafRemoteOptions } from '../server/config/option
 import type { CompressionMode } from '../server/config/compression.ts';
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
 import type { Account } from '../server/account/account.ts';
+import type { Address } from '../server/io/io.ts';
 import { Message } from '../server/protocol/message.ts';
 import { AccountInterest } from './account-interest.ts';
 import type { LeafConnection } from './leaf-connection.ts';
@@ -64,6 +65,8 @@ export interface LeafRemoteSnapshot {
 
 /** Where links are accepted. */
 export interface LinkListener {
+  /** `null` until it listens. */
+  readonly address: Address | null;
   links(): Iterable<LeafConnection>;
   close(): void;
 }

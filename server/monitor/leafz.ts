@@ -44,8 +44,8 @@ function* writeLeafz(request: LeafzRequest, source: MonitorSource, json: JsonDoc
   for (const link of links) {
     if (json.isOverfull) break;
     json.beginObject();
-    json.members(factsOf(link));
     const connection = connections.get(link.id);
+    json.members(factsOf(link, connection?.isIsolated === true));
     if (withSubscriptions && connection !== undefined) yield* writeSubjects(subscriptionsOf(connection), json);
     json.members({ compression: link.compression });
     json.end();
@@ -54,11 +54,12 @@ function* writeLeafz(request: LeafzRequest, source: MonitorSource, json: JsonDoc
   json.end();
 }
 
-function factsOf(link: LeafLinkSnapshot): object {
+function factsOf(link: LeafLinkSnapshot, isIsolated: boolean): object {
   return {
     id: link.id,
     name: link.name,
     is_spoke: link.isSpoke,
+    is_isolated: isIsolated ? true : undefined,
     account: link.account,
     ip: link.ip,
     port: link.port,

@@ -35,7 +35,7 @@ export interface MonitorSource {
   readonly globalAccount: Account;
   readonly systemAccount: Account;
   readonly clients: ReadonlyMap<number, ClientConnection>;
-  readonly leafNodes: Pick<LeafNodes, 'links' | 'linkSnapshots' | 'remoteSnapshots'>;
+  readonly leafNodes: Pick<LeafNodes, 'listener' | 'links' | 'linkSnapshots' | 'remoteSnapshots'>;
   readonly closedConnections: ClosedConnections;
   readonly clientsAccepted: number;
   /** Of connections that are gone. */

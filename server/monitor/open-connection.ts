@@ -24,11 +24,12 @@ export function factsOf(
     kind: 'Leafnode',
     subscriptions: connection.peerInterestSize,
     account: connection.accountName,
+    ...connection.introduction,
   };
 }
 
 export function userOf(connection: ListedConnection): string {
-  return connection instanceof ClientConnection ? shownUser(connection) : '';
+  return connection instanceof ClientConnection ? shownUser(connection) : (connection.introduction?.user ?? '');
 }
 
 export function subscriptionsOf(connection: ListedConnection): Iterable<Subscription> {

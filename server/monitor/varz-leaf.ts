@@ -1,11 +1,35 @@
-/** The part of /varz about leaf links: what is configured. */
+/** The part of /varz about leaf links: what is configured of their listener and of remotes. */
 
-import type { LeafRemoteOptions, ServerOptions } from '../config/options.ts';
+import type { LeafListenerOptions } from '../config/leaf-listener-options.ts';
+import type { LeafRemoteOptions } from '../config/options.ts';
 import { bytesAsText } from './byte-text.ts';
+import type { MonitorSource } from './monitor-source.ts';
+import { validUntil } from './server-certificate.ts';
 
-export function leafPart({ leafnodes }: ServerOptions): object {
-  const { remotes } = leafnodes;
-  return { remotes: remotes.length === 0 ? undefined : remotes.map(remoteOf) };
+/** Of a TLS that is not configured. */
+const TLS_TIMEOUT_SECONDS = 2;
+
+export function leafPart({ options, leafNodes }: MonitorSource): object {
+  const { remotes, listener } = options.leafnodes;
+  const shown = { remotes: remotes.length === 0 ? undefined : remotes.map(remoteOf) };
+  if (listener.port === null) return shown;
+  return {
+    ...listenerMembers(listener, leafNodes.listener?.address?.port ?? listener.port),
+    ...shown,
+    tls_cert_not_after: validUntil(listener.tls),
+  };
+}
+
+/** `port`: the one that was found, where any free one is configured. */
+function listenerMembers({ host, authorization, tls }: LeafListenerOptions, port: number): object {
+  return {
+    host,
+    port,
+    auth_timeout: authorization.timeoutMs / 1000,
+    tls_timeout: tls === null ? TLS_TIMEOUT_SECONDS : tls.timeoutMs / 1000,
+    tls_required: tls === null ? undefined : true,
+    tls_verify: tls?.verifiesClients === true ? true : undefined,
+  };
 }
 
 function remoteOf({ account, urls, tls, denyExports, denyImports }: LeafRemoteOptions): object {

@@ -82,7 +82,7 @@ function parts(source: MonitorSource): object {
   return {
     cluster: {},
     gateway: {},
-    leaf: leafPart(options),
+    leaf: leafPart(source),
     mqtt: {},
     websocket: {},
     jetstream: jetStreamView === null ? {} : jetStreamView.varz(),

@@ -1,9 +1,14 @@
 /** A leaf link in /connz and /varz, as nats-server shows one of its own to the same hub. */
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
+import { TestAuthority } from '../helpers/certificates.ts';
 import { describeWithHub, startHub } from '../helpers/real-hub.ts';
-import { isAbsent, natsServer, petiole } from '../helpers/targets.ts';
+import { isAbsent, natsServer, petiole, startServer, type Target } from '../helpers/targets.ts';
+import { temporaryDirectory } from '../helpers/temporary-directory.ts';
 import { until } from '../helpers/until.ts';
 import { type Json, observe, type Observed, settled } from './monitor-scenario.ts';
+
+const authority = new TestAuthority(temporaryDirectory(afterAll));
+const certificate = authority.issueServer();
 
 describeWithHub('a leaf link in monitoring', () => {
   it('is a connection like others, open and closed', async () => {
@@ -56,6 +61,51 @@ describeWithHub('/leafz', () => {
   });
 });
 
+describeWithHub('a hub', () => {
+  it('shows its listener and the link of a leaf as nats-server does', async () => {
+    const told = [];
+    for (const target of [natsServer(), petiole()]) {
+      if (isAbsent(target)) throw new Error(target.absent);
+      told.push(await toldByHub(target));
+    }
+    const [theirs, ours] = told;
+    expect(ours).toEqual(theirs);
+    expect(ours).toMatchObject({ leafnodes: 1, ofAccount: { leafnodes: 1, total_conns: 1 }, detail: 1 });
+  });
+});
+
+/** What a hub with TLS says of the one leaf that links to it, which is always the same. */
+async function toldByHub(target: Target): Promise<object> {
+  const tls = `tls { cert_file: "${certificate.certFile}", key_file: "${certificate.keyFile}", timeout: 3 }`;
+  const listener = `listen: "127.0.0.1:-1", compression: off, isolate_leafnode_interest: true`;
+  const login = 'authorization { user: u, password: p, account: A, timeout: 5 }';
+  const config = `http: "127.0.0.1:-1", server_name: hub, accounts { A {}, B {} }
+    leafnodes { ${listener}\n${tls}\n${login} }`;
+  const hub = await observe(target, { config });
+  const { host, port } = await hub.server.listening('leafnode');
+  const remote = `url: "tls://u:p@${host}:${port}", tls { ca_file: "${authority.file}" }`;
+  const real = natsServer();
+  if (isAbsent(real)) throw new Error(real.absent);
+  const leaf = await startServer(real, { config: `server_name: leaf, leafnodes { remotes: [ { ${remote} } ] }` });
+  try {
+    await until(() => isLinked(hub), 'the link');
+    const { leaf: configured, leafnodes } = await hub.json('/varz');
+    const pages = await leafPages(hub);
+    const rows = (await hub.json('/accstatz'))['account_statz'] as Json[];
+    const [ofAccount] = rows.map(({ acc, conns, leafnodes: links, total_conns }) => {
+      return { acc, conns, leafnodes: links, total_conns };
+    });
+    const detail = ((await hub.json('/accountz?acc=A'))['account_detail'] as Json)['leafnode_connections'];
+    const connz = settled((await hub.page('/connz?auth=1')).text).replaceAll(OWN, '');
+    const { port: shown, ...others } = configured as Json;
+    expect(shown).toBe(port);
+    return { leafnodes, others, pages, accounts: rows.length, ofAccount, detail, connz };
+  } finally {
+    await leaf.stop();
+    await hub.stop();
+  }
+}
+
 interface LeafPages {
   readonly pages: readonly string[];
   readonly wanted: readonly string[];
@@ -74,7 +124,7 @@ async function leafPages(observed: Observed): Promise<LeafPages> {
     );
   }
   const [link] = (await observed.json('/leafz?subs=1'))['leafs'] as Json[];
-  const list = link?.['subscriptions_list'] as string[];
+  const list = (link?.['subscriptions_list'] ?? []) as string[];
   expect(link?.['subscriptions']).toBe(list.length);
   return { pages, wanted: list.filter((subject) => subject.startsWith('wanted')).sort() };
 }

@@ -24,6 +24,15 @@ export function withHeaderChanged(message: Message, name: string, value: string)
   return withBlock(message, `${[...kept, `${name}: ${value}`].join(CRLF)}${CRLF}${CRLF}`);
 }
 
+/** A copy of the message, which has a header block, with this value where it had another, or with this line at its end. */
+export function withHeaderSet(message: Message, name: string, value: string): Message {
+  const lines = headerLines(message);
+  const at = lines.findIndex((line) => line.startsWith(`${name}:`));
+  if (at < 0) return withHeader(message, `${name}: ${value}`);
+  const changed = lines.with(at, `${name}: ${value}`);
+  return withBlock(message, `${changed.join(CRLF)}${CRLF}${CRLF}`);
+}
+
 function headerLines(message: Message): string[] {
   return message.body.toString('latin1', message.bodyStart, message.payloadStart).split(CRLF).slice(0, -2);
 }

@@ -16,7 +16,7 @@ import { goMap, goString, goStringMap } from '../../server/protocol/go-json-sche
 import { field, GoStruct } from '../../server/protocol/go-json-struct.ts';
 import { Message } from '../../server/protocol/message.ts';
 import type { RecordView } from '../store/record.ts';
-import { withHeaderChanged } from './batch-headers.ts';
+import { withHeaderSet } from './batch-headers.ts';
 import type { PublishHeaders } from './publish-headers.ts';
 
 const SOURCES_HEADER = 'Nats-Counter-Sources';
@@ -80,10 +80,10 @@ export function movedCounter(before: Counter, message: Message, headers: Publish
 /** The message as it is stored, when it moves the counter from `before` to `after`. */
 export function countedMessage(message: Message, headers: PublishHeaders, before: Counter, after: Counter): Message {
   const isSourced = headers.streamSource !== null;
-  const own = isSourced ? withHeaderChanged(message, INCREMENT_HEADER, String(after.total - before.total)) : message;
+  const own = isSourced ? withHeaderSet(message, INCREMENT_HEADER, String(after.total - before.total)) : message;
   if (!hasSources(after)) return withPayload(own, bodyText(after));
   const text = encode(sourcesType.toJson(after.sources) as object);
-  return withPayload(withHeaderChanged(own, SOURCES_HEADER, text), bodyText(after));
+  return withPayload(withHeaderSet(own, SOURCES_HEADER, text), bodyText(after));
 }
 
 function bodyText({ total }: Counter): string {

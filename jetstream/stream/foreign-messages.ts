@@ -10,7 +10,7 @@
 
 import { Buffer } from 'node:buffer';
 import { Message } from '../../server/protocol/message.ts';
-import { type ApiError, ApiErrors } from '../errors.ts';
+import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import { REPLACES_ITSELF } from '../store/record.ts';
 import type { MessageStore, Time } from '../store/store.ts';
 import { ttlSeconds } from './message-ttl.ts';
@@ -83,6 +83,8 @@ export class ForeignMessages {
     const error = this.refusal(stored);
     if (error !== null) return error;
     const isRepeated = config.duplicateWindowNs !== 0 && check.repeated(config) > 0;
+    const counter = config.allowMsgCounter && !isRepeated ? check.counters.moved(stored, check.headers, config) : null;
+    if (counter !== null && isApiError(counter)) return counter;
     const own = isRepeated ? store.appendedSequence : stream.append(stored);
     positions.note(own, indexName, sequence, identity);
     return null;

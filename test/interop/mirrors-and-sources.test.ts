@@ -180,6 +180,30 @@ describeTalks('sources', '', [
     },
   ],
   [
+    'add up where they are counters',
+    async (to) => {
+      await create(to, 'K1', { subjects: ['k1.>'], allow_msg_counter: true });
+      await create(to, 'K2', { subjects: ['k2.>'], allow_msg_counter: true });
+      const transforms = (n: number): object[] => [{ src: `k${n}.>`, dest: 'sum.>' }];
+      await create(to, 'K', {
+        allow_msg_counter: true,
+        sources: [
+          { name: 'K1', subject_transforms: transforms(1) },
+          { name: 'K2', subject_transforms: transforms(2) },
+        ],
+      });
+      await to.publish('k1.a', '', { 'Nats-Incr': '5' });
+      await holds(to, 'K', 1);
+      await to.publish('k2.a', '', { 'Nats-Incr': '7' });
+      await holds(to, 'K', 2);
+      await to.publish('k1.a', '', { 'Nats-Incr': '-2' });
+      await holds(to, 'K', 3);
+      await to.publish('k1.b', '', { 'Nats-Incr': '100' });
+      await holds(to, 'K', 4);
+      await messages(to, 'K', 4);
+    },
+  ],
+  [
     'may be drawn from in a chain',
     async (to) => {
       await create(to, 'P8', { subjects: ['P8'] });

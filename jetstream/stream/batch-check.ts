@@ -13,8 +13,9 @@ import type { Counter } from './counter.ts';
 import { incrementRefusal } from './counters.ts';
 import { NO_TTL, ttlSeconds } from './message-ttl.ts';
 import { type PublishCheck, sequenceOf } from './publish-check.ts';
-import { scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
+import { sourceRefusal } from './publish-refusals.ts';
 import { rollupRefusal } from './rollup.ts';
+import { isScheduled } from './schedule-check.ts';
 import type { StreamConfig } from './stream-config.ts';
 
 export class BatchCheck {
@@ -30,6 +31,10 @@ export class BatchCheck {
   /** Where the counters stand behind what was checked of the atomic batch. */
   private readonly counters = new Map<string, Counter>();
   private counter: Counter | null = null;
+  /** Subjects whose last message in the atomic batch is a schedule. */
+  private readonly schedules = new Set<string>();
+  private readonly isSchedule = (subject: string): boolean =>
+    this.subjects.has(subject) ? this.schedules.has(subject) : this.check.isSchedule(subject);
 
   constructor(check: PublishCheck, store: MessageStore) {
     this.check = check;
@@ -44,8 +49,11 @@ export class BatchCheck {
     this.bytes += this.store.countedBytes(message);
     const subject = message.subjectText();
     this.subjects.set(subject, (this.subjects.get(subject) ?? 0) + 1);
-    const messageId = message.payloadStart > message.bodyStart ? this.check.headers.messageId : null;
+    const hasHeaders = message.payloadStart > message.bodyStart;
+    const messageId = hasHeaders ? this.check.headers.messageId : null;
     if (messageId !== null) this.messageIds.add(messageId);
+    if (hasHeaders && isScheduled(this.check.headers)) this.schedules.add(subject);
+    else this.schedules.delete(subject);
     if (this.counter !== null) this.counters.set(subject, this.counter);
     return null;
   }
@@ -74,7 +82,7 @@ export class BatchCheck {
       this.checkCounter(message, config) ??
       this.checkExpectedSequence() ??
       this.checkExpectedSubjectSequence(message) ??
-      scheduleRefusal(headers, message) ??
+      this.check.checkSchedule(message, config, this.isSchedule) ??
       rollupRefusal(headers, config) ??
       this.checkRollup(message)
     );
@@ -99,7 +107,8 @@ export class BatchCheck {
 
   /** A batch can't replace its own messages. */
   private checkRollup(message: Message): ApiError | null {
-    const rollup = this.check.headers.rollup?.toLowerCase();
+    const { headers } = this.check;
+    const rollup = headers.rollup === null && isScheduled(headers) ? 'sub' : headers.rollup?.toLowerCase();
     if (rollup === 'sub' && this.subjects.has(message.subjectText())) {
       return ApiErrors.rollupFailed('batch rollup sub invalid');
     }

@@ -102,7 +102,7 @@ export class ExpiryQueue {
   }
 
   /** Looks at the next `count` entries and forgets those that are not `needed`; false when every one was looked at. */
-  sweep(count: number, needed: (sequence: number) => boolean): boolean {
+  sweep(count: number, needed: (sequence: number, deadlineMs: number) => boolean): boolean {
     if (this.old === null) {
       this.old = this.heap;
       this.heap = new Heap();
@@ -111,7 +111,8 @@ export class ExpiryQueue {
     for (let i = 0; i < count && old.size > 0; i++) {
       const at = --old.size;
       const sequence = old.sequences[at] as number;
-      if (needed(sequence)) this.heap.push(old.deadlines[at] as number, sequence);
+      const deadlineMs = old.deadlines[at] as number;
+      if (needed(sequence, deadlineMs)) this.heap.push(deadlineMs, sequence);
     }
     if (old.size > 0) return true;
     this.old = null;

@@ -15,7 +15,7 @@ export const NEVER = -1;
 const SHORTEST_MS = 1000;
 
 /** Seconds, NO_TTL, NEVER, or NaN when that is no TTL at all: a number of seconds or a duration from `1s` on. */
-export function ttlSeconds({ ttl }: PublishHeaders): number {
+export function ttlSeconds({ ttl }: Pick<PublishHeaders, 'ttl'>): number {
   if (ttl === null) return NO_TTL;
   if (ttl.toLowerCase() === 'never') return NEVER;
   // As a duration a plain 0 needs no unit, and is too short.

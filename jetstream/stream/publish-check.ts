@@ -14,9 +14,10 @@ import { Counters, incrementRefusal } from './counters.ts';
 import type { DedupWindow } from './dedup-window.ts';
 import { NO_TTL, ttlSeconds } from './message-ttl.ts';
 import { PublishHeaders } from './publish-headers.ts';
-import { scheduleRefusal, sourceRefusal } from './publish-refusals.ts';
+import { sourceRefusal } from './publish-refusals.ts';
 import { PublishRoom, type RoomTaken } from './publish-room.ts';
 import { replacedBy, rollupRefusal } from './rollup.ts';
+import { scheduleRefusal } from './schedule-check.ts';
 import type { StreamConfig } from './stream-config.ts';
 
 const HEADER_BYTES_MAX = 65_535;
@@ -30,6 +31,8 @@ export class PublishCheck {
   lastMessageId = '';
   /** What stands below this sequence is replaced, or will be when the message with it becomes visible. */
   private replacedBelow = 0;
+  /** Whether the last message under a subject is a schedule. */
+  isSchedule: (subject: string) => boolean = () => true;
   private readonly store: MessageStore;
   private readonly dedup: DedupWindow;
 
@@ -114,7 +117,7 @@ export class PublishCheck {
       (isTtlValid && ttl !== NO_TTL && !config.allowMsgTtl ? ApiErrors.messageTtlDisabled : null) ??
       this.checkExpectedSubjectSequence(message) ??
       this.checkExpectedSequence() ??
-      scheduleRefusal(headers, message) ??
+      this.checkSchedule(message, config, this.isSchedule) ??
       sourceRefusal(headers);
     if (error !== null) return error;
     this.duplicateOf = this.repeated(config);
@@ -124,6 +127,10 @@ export class PublishCheck {
       rollupRefusal(headers, config) ??
       (isTtlValid ? null : ApiErrors.messageTtlInvalid)
     );
+  }
+
+  checkSchedule(message: Message, config: StreamConfig, isSchedule: (subject: string) => boolean): ApiError | null {
+    return scheduleRefusal(this.headers, message, config, this.now, isSchedule);
   }
 
   checkExpectedStream({ name }: StreamConfig): ApiError | null {

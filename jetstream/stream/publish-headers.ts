@@ -37,6 +37,12 @@ export class PublishHeaders {
   schedule: string | null = null;
   scheduleNext: string | null = null;
   scheduler: string | null = null;
+  scheduleTtl: string | null = null;
+  scheduleRollup: string | null = null;
+  scheduleTarget: string | null = null;
+  scheduleSource: string | null = null;
+  /** Empty when the header is there without a value. */
+  scheduleTimeZone: string | null = null;
   streamSource: string | null = null;
   counterSources: string | null = null;
 
@@ -63,7 +69,8 @@ export class PublishHeaders {
     let from = colon + 1;
     const to = end > from && buffer[end - 1] === CR ? end - 1 : end;
     while (from < to && buffer[from] === SPACE) from++;
-    if (from < to || field === 'batchCommit') this[field] = buffer.toString('latin1', from, to);
+    if (from < to || field === 'batchCommit' || field === 'scheduleTimeZone')
+      this[field] = buffer.toString('latin1', from, to);
   }
 
   /** Field by field, since every message with headers begins with this. */
@@ -84,6 +91,11 @@ export class PublishHeaders {
     this.schedule = null;
     this.scheduleNext = null;
     this.scheduler = null;
+    this.scheduleTtl = null;
+    this.scheduleRollup = null;
+    this.scheduleTarget = null;
+    this.scheduleSource = null;
+    this.scheduleTimeZone = null;
     this.streamSource = null;
     this.counterSources = null;
   }
@@ -108,6 +120,11 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['Nats-Schedule', 'schedule'],
   ['Nats-Schedule-Next', 'scheduleNext'],
   ['Nats-Scheduler', 'scheduler'],
+  ['Nats-Schedule-TTL', 'scheduleTtl'],
+  ['Nats-Schedule-Rollup', 'scheduleRollup'],
+  ['Nats-Schedule-Target', 'scheduleTarget'],
+  ['Nats-Schedule-Source', 'scheduleSource'],
+  ['Nats-Schedule-Time-Zone', 'scheduleTimeZone'],
   ['Nats-Stream-Source', 'streamSource'],
   ['Nats-Counter-Sources', 'counterSources'],
 ]);

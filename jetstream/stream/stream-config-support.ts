@@ -45,7 +45,7 @@ const SUPPORT: Readonly<Record<string, Support>> = {
   subject_delete_marker_ttl: 'whole',
   allow_msg_counter: 'whole',
   allow_atomic: 'whole',
-  allow_msg_schedules: 'not yet',
+  allow_msg_schedules: 'whole',
   persist_mode: 'whole',
   allow_batched: 'whole',
   metadata: 'whole',

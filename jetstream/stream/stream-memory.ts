@@ -5,6 +5,9 @@
  *
  *     bytes of ids │ ids │ lifetimes
  *     bytes of ids + HAS_SOURCES │ bytes of positions │ ids │ positions │ lifetimes       in a stream that has sources
+ *     bytes of ids + HAS_SCHEDULES │ bytes of schedules │ ids │ schedules │ lifetimes     in one that has schedules
+ *
+ * With both, positions come first.
  */
 
 import { Buffer } from 'node:buffer';
@@ -14,15 +17,20 @@ import { get32, put32 } from '../store/integers.ts';
 import { type RecordView, REPLACES_ITSELF } from '../store/record.ts';
 import type { DedupWindow } from './dedup-window.ts';
 import type { MessageLifetimes } from './message-lifetimes.ts';
+import type { MessageStore } from '../store/store.ts';
 import type { PublishCheck } from './publish-check.ts';
+import { NO_SUBJECT, type Schedules } from './schedules.ts';
 import { readSourceHeader } from './source-name.ts';
 import type { SourcePositions } from './source-positions.ts';
 import { type StreamClock, timeMs } from './stream-clock.ts';
+import type { StreamConfig } from './stream-config.ts';
 import type { WindowClock } from './window-clock.ts';
 
+const NOTHING = Buffer.alloc(0);
 const LENGTH_BYTES = 4;
 /** Above what ids can take. */
 const HAS_SOURCES: number = 2 ** 31;
+const HAS_SCHEDULES: number = 2 ** 30;
 
 /** The stream that remembers. */
 export interface RememberingStream {
@@ -32,6 +40,9 @@ export interface RememberingStream {
   readonly dedup: DedupWindow;
   readonly lifetimes: MessageLifetimes;
   readonly positions: SourcePositions;
+  readonly schedules: Schedules;
+  readonly store: MessageStore;
+  readonly config: StreamConfig;
 }
 
 export class StreamMemory implements StoreExtension {
@@ -42,36 +53,45 @@ export class StreamMemory implements StoreExtension {
   }
 
   capture(lastSequence: number): Captured {
-    const { clock, windowClock, dedup, lifetimes, positions } = this.stream;
+    const { clock, windowClock, dedup, lifetimes, positions, schedules, config } = this.stream;
     const ids = dedup.capture(lastSequence, clock.nowMs - windowClock.nowMs);
     const sources = positions.encode(lastSequence);
-    const head = Buffer.allocUnsafe(sources.length > 0 ? 2 * LENGTH_BYTES : LENGTH_BYTES);
-    put32(head, 0, sources.length > 0 ? ids.bytes + HAS_SOURCES : ids.bytes);
-    if (sources.length > 0) put32(head, LENGTH_BYTES, sources.length);
-    const lives = lifetimes.encode(lastSequence);
-    const bytes = head.length + ids.bytes + sources.length + lives.length;
-    return { bytes, pieces: () => inOrder(head, ids, sources, lives) };
+    const later = config.allowMsgSchedules ? schedules.encode(lastSequence) : NOTHING;
+    const rest = [sources, later].filter((each) => each.length > 0);
+    const flags = (sources.length > 0 ? HAS_SOURCES : 0) + (later.length > 0 ? HAS_SCHEDULES : 0);
+    const head = Buffer.allocUnsafe(LENGTH_BYTES * (rest.length + 1));
+    put32(head, 0, ids.bytes + flags);
+    for (const [at, each] of rest.entries()) put32(head, LENGTH_BYTES * (at + 1), each.length);
+    rest.push(lifetimes.encode(lastSequence));
+    const bytes = rest.reduce((sum, each) => sum + each.length, head.length + ids.bytes);
+    return { bytes, pieces: () => inOrder(head, ids, rest) };
   }
 
   *decode(encoded: Buffer): Generator<void> {
-    const { dedup, lifetimes, positions } = this.stream;
+    const { dedup, lifetimes, positions, schedules } = this.stream;
     const first = get32(encoded, 0);
     const hasSources = first >= HAS_SOURCES;
-    const idsAt = hasSources ? 2 * LENGTH_BYTES : LENGTH_BYTES;
-    const sourcesAt = idsAt + (hasSources ? first - HAS_SOURCES : first);
-    const livesAt = sourcesAt + (hasSources ? get32(encoded, LENGTH_BYTES) : 0);
+    const hasSchedules = first % HAS_SOURCES >= HAS_SCHEDULES;
+    const idsAt = LENGTH_BYTES * (1 + Number(hasSources) + Number(hasSchedules));
+    const sourcesAt = idsAt + (first % HAS_SCHEDULES);
+    const schedulesAt = sourcesAt + (hasSources ? get32(encoded, LENGTH_BYTES) : 0);
+    const livesAt = schedulesAt + (hasSchedules ? get32(encoded, idsAt - LENGTH_BYTES) : 0);
     yield* dedup.decode(encoded.subarray(idsAt, sourcesAt));
-    positions.decode(encoded.subarray(sourcesAt, livesAt));
+    positions.decode(encoded.subarray(sourcesAt, schedulesAt));
+    schedules.decode(encoded.subarray(schedulesAt, livesAt));
     lifetimes.decode(encoded.subarray(livesAt));
   }
 
   replayed(record: RecordView): void {
-    const { clock, check, dedup, lifetimes, positions } = this.stream;
+    const { clock, check, dedup, lifetimes, positions, schedules, config, store } = this.stream;
     const { seconds, nanoseconds, sequence } = record;
     clock.notBefore({ seconds, nanoseconds });
-    if (record.payloadStart === record.bodyStart) return;
     const { headers } = check;
-    headers.read(record.buffer, record.bodyStart, record.payloadStart);
+    const hasHeaders = record.payloadStart > record.bodyStart;
+    if (hasHeaders) headers.read(record.buffer, record.bodyStart, record.payloadStart);
+    if (config.allowMsgSchedules)
+      schedules.stored(sequence, subjectOf(record, store), record, hasHeaders ? headers : null);
+    if (!hasHeaders) return;
     if (record.replaces !== REPLACES_ITSELF) lifetimes.stored(sequence, { seconds, nanoseconds }, headers);
     const { messageId, streamSource } = headers;
     if (messageId !== null) dedup.add(messageId, sequence, timeMs({ seconds, nanoseconds }));
@@ -81,9 +101,14 @@ export class StreamMemory implements StoreExtension {
   }
 }
 
-function* inOrder(head: Buffer, ids: Captured, sources: Buffer, lives: Buffer): Generator<Buffer> {
+/** The number of the record's subject; the message goes itself: none. */
+function subjectOf(record: RecordView, { subjects }: MessageStore): number {
+  if (record.replaces === REPLACES_ITSELF) return NO_SUBJECT;
+  return subjects.intern(record.buffer, record.subjectStart, record.subjectEnd);
+}
+
+function* inOrder(head: Buffer, ids: Captured, rest: readonly Buffer[]): Generator<Buffer> {
   yield head;
   yield* ids.pieces();
-  if (sources.length > 0) yield sources;
-  yield lives;
+  yield* rest;
 }

@@ -34,7 +34,9 @@ import { PublishAnswers } from './publish-answers.ts';
 import { PublishCheck } from './publish-check.ts';
 import { Republisher } from './republisher.ts';
 import { replacedBy } from './rollup.ts';
+import { withImpliedRollup } from './schedule-check.ts';
 import { sourceIndexNames } from './source-name.ts';
+import { NO_SUBJECT, Schedules } from './schedules.ts';
 import { SourcePositions } from './source-positions.ts';
 import { StreamClock, timeMs } from './stream-clock.ts';
 import { type RememberingStream, StreamMemory } from './stream-memory.ts';
@@ -65,6 +67,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   readonly dedup: DedupWindow = new DedupWindow();
   readonly windowClock: WindowClock;
   readonly lifetimes: MessageLifetimes;
+  readonly schedules: Schedules;
   /** Up to where the streams are read that this one draws from. */
   readonly positions: SourcePositions = new SourcePositions();
   readonly foreign: ForeignMessages = new ForeignMessages(this);
@@ -99,6 +102,8 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.store = isFile ? this.fileStore(firstSequence) : new MemoryStore(host.io.timers, this, firstSequence);
     this.check = new PublishCheck(this.store, this.dedup, () => this.windowClock.nowMs);
     this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeMarker(marker));
+    this.schedules = new Schedules(host.io, this.store, (message) => this.publishScheduled(message));
+    this.check.isSchedule = (subject) => this.schedules.isSchedule(subject);
     this.interest = new Interest(this.store, host.io.timers, config.retention);
     this.subjectOfUnwanted = Buffer.from(config.name, 'latin1');
     this.answers = new PublishAnswers(account, config.name, host.domain);
@@ -141,6 +146,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.subscriptions.follow(this.config.subjects);
     this.interest.start();
     this.lifetimes.start();
+    this.schedules.start();
     this.idExpiry.start();
   }
 
@@ -164,6 +170,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.atomicBatches.clear();
     this.fastBatches.clear();
     this.lifetimes.stop();
+    this.schedules.stop();
     this.idExpiry.stop();
   }
 
@@ -242,6 +249,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   append(message: Message, time: Time = this.clock.next()): number {
     const sequence = this.isKept(message) ? this.appendKept(message, time) : this.appendUnwanted(message, time);
     this.check.stored(message, sequence, this.config);
+    if (this.config.allowMsgSchedules) this.noteSchedule(message, sequence, time);
     if (this.dedup.size > 0) this.idExpiry.start();
     return sequence;
   }
@@ -255,12 +263,33 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     const { headers, counters } = this.check;
     const hasHeaders = message.payloadStart > message.bodyStart;
     const own = this.config.allowMsgCounter ? counters.counted(message, headers) : message;
-    const stored = hasHeaders ? this.lifetimes.adjusted(own, headers) : own;
+    const stored = hasHeaders ? this.lifetimes.adjusted(withImpliedRollup(own, headers), headers) : own;
     const last = this.republisher === null ? 0 : this.check.lastUnderSubject(stored);
     const sequence = this.store.append(stored, time, hasHeaders ? replacedBy(headers) : REPLACES_NOTHING);
     if (hasHeaders) this.lifetimes.stored(sequence, time, headers);
     this.republisher?.appended(stored, sequence, time, last);
     return sequence;
+  }
+
+  private noteSchedule(message: Message, sequence: number, time: Time): void {
+    const { subjects } = this.store;
+    const number = this.isKept(message)
+      ? subjects.find(message.subject, message.subjectStart, message.subjectEnd)
+      : NO_SUBJECT;
+    const { headers } = this.check;
+    this.schedules.stored(sequence, number, time, message.payloadStart > message.bodyStart ? headers : null);
+  }
+
+  /** Stores what a schedule publishes; false when that is not possible now. */
+  private publishScheduled(published: Message): boolean {
+    // What can't be stored is left alone until the next start.
+    if (this.isStopped || this.config.sealed) return true;
+    if (this.intakeError() !== null) return false;
+    const message = this.transformed(published);
+    this.check.headers.read(message.body, message.bodyStart, message.payloadStart);
+    const isFit = this.check.checkSize(message, this.config) === null && this.check.checkHeaderSize(message) === null;
+    if (isFit) this.append(message);
+    return true;
   }
 
   /** Stores a delete marker; false when nobody wants it. In a sealed stream what it would replace stays. */
@@ -323,6 +352,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.republisher?.release(toSequence);
     this.answers.release(toSequence);
     this.positions.stored(toSequence);
+    this.schedules.visible(toSequence);
     for (const observer of this.observers) observer.stored(fromSequence, toSequence);
     this.lifetimes.messagesChanged();
   }
@@ -331,6 +361,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.countUse();
     for (const observer of this.observers) observer.removed(sequence, subject);
     this.lifetimes.removed(sequence);
+    this.schedules.removed(sequence, subject);
   }
 
   purged(belowSequence: number): void {

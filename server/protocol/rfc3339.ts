@@ -5,9 +5,10 @@
  *     0001-01-01T00:00:00Z              Go's zero time, which stands for "never"
  *
  * Reading is as lenient as Go's (an hour of one digit, a comma for the point, an offset of 24:60), and what can't be
- * read is told in Go's words. Texts and messages are strings of bytes. Days are counted by arithmetic, in the Gregorian
- * calendar stretched over all years: pure rooms have no clock and no calendar of the host.
+ * read is told in Go's words. Texts and messages are strings of bytes.
  */
+
+import { dateOf, daysInMonth, daysSince1970 } from './calendar.ts';
 
 /** A moment: nanoseconds don't fit into one number. */
 export interface Moment {
@@ -23,7 +24,6 @@ export interface Timestamp extends Moment {
 }
 
 const SECONDS_PER_DAY = 86_400;
-const DAYS_FROM_YEAR_0_TO_1970 = 719_528;
 
 /** The zero time, which stands for "never". */
 export const ZERO_TIME: Timestamp = { seconds: -62_135_596_800, nanoseconds: 0, offsetMinutes: 0 };
@@ -112,27 +112,8 @@ function formatZone(offsetMinutes: number): string {
 }
 
 function formatDate(days: number): string {
-  // A year has 365.2425 days; the guess is one too high at most, just before a year begins.
-  let year = Math.floor((days + DAYS_FROM_YEAR_0_TO_1970 + 1) / 365.2425);
-  if (daysSince1970(year, 1, 1) > days) year--;
-  let rest = days - daysSince1970(year, 1, 1);
-  let month = 1;
-  for (; rest >= daysInMonth(year, month); month++) rest -= daysInMonth(year, month);
-  return `${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(rest + 1)}`;
-}
-
-function daysSince1970(year: number, month: number, day: number): number {
-  const before = year - 1;
-  const leapDays = Math.floor(before / 4) - Math.floor(before / 100) + Math.floor(before / 400);
-  // Year 0 is a leap year; the years before `year` have a day more for each leap day among them.
-  let days = year * 365 + leapDays + 1 - DAYS_FROM_YEAR_0_TO_1970 + day - 1;
-  for (let earlier = 1; earlier < month; earlier++) days += daysInMonth(year, earlier);
-  return days;
-}
-
-function daysInMonth(year: number, month: number): number {
-  if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+  const { year, month, day } = dateOf(days);
+  return `${String(year).padStart(4, '0')}-${twoDigits(month)}-${twoDigits(day)}`;
 }
 
 function twoDigits(value: number): string {

@@ -116,7 +116,7 @@ export class StreamTalk {
   }
 
   note(what: string, said: string): void {
-    this.lines.push(`${what} → ${said.replaceAll(TIME, '<time>')}`);
+    this.lines.push(`${what} → ${said}`.replaceAll(TIME, '<time>'));
   }
 }
 

@@ -785,9 +785,8 @@ export const STREAM_ROWS: readonly StreamRow[] = [
   ],
   [
     'schedules',
-    f({ allow_msg_schedules: true, allow_rollup_hdrs: true }),
-    '10052 allow_msg_schedules not supported by petiole yet',
-    { petioleOnly: true },
+    f({ allow_msg_schedules: true }),
+    { allow_msg_schedules: true, allow_rollup_hdrs: true, metadata: { '_nats.req.level': '2' } },
   ],
   [
     'the async persist mode',

@@ -253,7 +253,7 @@ describe('a schedule that comes due', () => {
         const end = headers();
         end.set('Nats-Scheduler', scheduler);
         end.set('Nats-Schedule-Next', 'purge');
-        await to.client.request('s.c', '', { headers: end });
+        await to.client.request('s.c', '', { headers: end, timeout: 5000 });
       }
       await to.client.request('$JS.API.STREAM.PURGE.S', '{"filter":"s.target"}');
       await to.pause(2500);

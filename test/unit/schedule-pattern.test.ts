@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { dueAfter, dueAgain, parsePattern, type Pattern } from '../../jetstream/stream/schedule-pattern.ts';
 
 /** Pattern, time zone, after which moment, and the moments that follow. */
-const FOLLOW: readonly (readonly [string, string | null, string, ...string[]])[] = [
+const FOLLOW: readonly (readonly [pattern: string, zone: string | null, after: string, ...follow: string[]])[] = [
   ['* * * * * *', null, '2026-01-31T23:59:59Z', '2026-02-01T00:00:00.000Z', '2026-02-01T00:00:01.000Z'],
   ['@hourly', null, '2026-01-31T23:00:00Z', '2026-02-01T00:00:00.000Z', '2026-02-01T01:00:00.000Z'],
   ['@weekly', null, '2026-02-25T00:00:00Z', '2026-03-01T00:00:00.000Z', '2026-03-08T00:00:00.000Z'],
@@ -28,7 +28,7 @@ const FOLLOW: readonly (readonly [string, string | null, string, ...string[]])[]
 describe('a pattern', () => {
   it.each(FOLLOW)('%s in zone %s after %s', (text, zone, after, ...expected) => {
     const pattern = parsePattern(text, zone) as Pattern;
-    let ms: number | null = Date.parse(after);
+    let ms: number | null = Date.parse(after ?? '');
     const found = expected.map(() => {
       ms = ms === null ? null : dueAfter(pattern, ms);
       return ms === null ? null : new Date(ms).toISOString();

@@ -40,8 +40,10 @@ export interface InterestPeer {
 
 /** Whoever hears that the weight of an entry has changed by `delta`; `source` is `null` for local interest. */
 export interface InterestAudience {
+  /** It hears of local interest alone. */
+  readonly isIsolated: boolean;
   weightChanged(entry: InterestEntry, source: InterestPeer | null, delta: number): void;
-  /** The entry is about to leave the table. */
+  /** The entry is about to leave the table. Heard only until `arrived` was called. */
   entryRemoved(entry: InterestEntry): void;
 }
 
@@ -127,6 +129,9 @@ export class AccountInterest implements InterestListener {
   private readonly joinsLinks: boolean;
   private readonly entries = new KeyTable<InterestEntry>();
   private readonly audiences = new Set<InterestAudience>();
+  private readonly isolated = new Set<InterestAudience>();
+  /** Those that still walk along the entries. */
+  private readonly walkers = new Set<InterestAudience>();
   private heldMappings: readonly string[] = [];
   private nextOrder = 1;
   first: InterestEntry | null = null;
@@ -153,11 +158,19 @@ export class AccountInterest implements InterestListener {
   }
 
   join(audience: InterestAudience): void {
-    this.audiences.add(audience);
+    (audience.isIsolated ? this.isolated : this.audiences).add(audience);
+    this.walkers.add(audience);
+  }
+
+  /** The audience has seen all entries. */
+  arrived(audience: InterestAudience): void {
+    this.walkers.delete(audience);
   }
 
   leave(audience: InterestAudience): void {
     this.audiences.delete(audience);
+    this.isolated.delete(audience);
+    this.walkers.delete(audience);
   }
 
   subscriptionAdded(subscription: Subscription): void {
@@ -194,7 +207,10 @@ export class AccountInterest implements InterestListener {
     // With thousands of links most changes mean nothing to any of them, and asking each would take too long.
     const wasWanted = isWantedByAll && entry.isWantedByAll;
     const isNews = entry.isQueue || !(wasWanted || (source !== null && isShared && entry.isShared));
-    if (isNews) for (const audience of this.audiences) audience.weightChanged(entry, source, delta);
+    if (isNews) {
+      for (const audience of this.audiences) audience.weightChanged(entry, source, delta);
+      if (source === null) for (const audience of this.isolated) audience.weightChanged(entry, null, delta);
+    }
     if (entry.isUnused) this.remove(entry);
   }
 
@@ -213,7 +229,7 @@ export class AccountInterest implements InterestListener {
   }
 
   private remove(entry: InterestEntry): void {
-    for (const audience of this.audiences) audience.entryRemoved(entry);
+    for (const audience of this.walkers) audience.entryRemoved(entry);
     this.entries.remove(entry.key, entry.hash);
     const { next, previous } = entry;
     if (previous === null) this.first = next;

@@ -44,6 +44,8 @@ export class InterestAnnouncer implements InterestAudience {
   private cursor: InterestEntry | null;
   private isDone = false;
   private isScheduled = false;
+  /** Within a slice; what is written meanwhile begins no other. */
+  private isTelling = false;
   private isStopped = false;
   /** Entries the peer has been told of and not told the end of. */
   told = 0;
@@ -64,9 +66,13 @@ export class InterestAnnouncer implements InterestAudience {
     this.tellSlice();
   }
 
+  get isIsolated(): boolean {
+    return this.link.isIsolated;
+  }
+
   /** The queue has emptied a little. */
   proceed(): void {
-    if (!this.isDone && !this.isScheduled) this.tellSlice();
+    if (!this.isDone && !this.isScheduled && !this.isTelling) this.tellSlice();
   }
 
   stop(): void {
@@ -93,13 +99,17 @@ export class InterestAnnouncer implements InterestAudience {
   private tellSlice(): void {
     if (this.isStopped) return;
     const { queue } = this.link;
+    this.isTelling = true;
     for (let i = 0; i < this.entriesPerTurn && this.cursor !== null; i++) {
-      const weight = this.cursor.weightFor(this.link);
-      if (weight > 0 && this.tell(this.cursor, weight)) this.told++;
-      this.cursor = this.cursor.next;
+      const entry = this.cursor;
+      const weight = entry.weightFor(this.link);
+      this.cursor = entry.next;
+      if (weight > 0 && this.tell(entry, weight)) this.told++;
     }
+    this.isTelling = false;
     if (this.cursor === null) {
       this.isDone = true;
+      this.interest.arrived(this);
       this.link.interestTold();
     } else if (queue.pendingBytes < WAITING_BYTES_MAX) this.scheduleSlice();
   }

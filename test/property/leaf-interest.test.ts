@@ -131,10 +131,17 @@ type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
 function run(steps: readonly Step[]): void {
   const account = new Account('A', new Sublist(7), () => 0);
   const interest = new AccountInterest(account, 'unique', true);
-  const peers = [
-    ...[new Peer(true, ''), new Peer(true, 'C'), new Peer(false, ''), new Peer(false, 'C'), new Peer(false, 'C')],
-    ...[new Peer(false, 'D'), new Peer(false, ''), new Peer(false, 'E', true)],
+  const roles: [isSpoke: boolean, cluster: string, isIsolated?: true][] = [
+    [true, ''],
+    [true, 'C'],
+    [false, ''],
+    [false, 'C'],
+    [false, 'C'],
+    [false, 'D'],
+    [false, ''],
+    [false, 'E', true],
   ];
+  const peers = roles.map(([isSpoke, cluster, isIsolated]) => new Peer(isSpoke, cluster, isIsolated));
   const live: Subscription[] = [];
   const add = (subject: string, queue: string, sink: Sink, weight: number): void => {
     const subscription = new Subscription(sink, subject, queue, String(live.length));

@@ -42,6 +42,11 @@ export abstract class EncryptingSocket extends RuntimeSocket implements TlsStrea
   /** While hands are shaken. */
   private handshakeEnded: HandshakeEnd | null = null;
 
+  /** A handshake is under way as seen from outside, though nothing of it has come yet. */
+  protected expect(done: HandshakeEnd): void {
+    this.handshakeEnded = done;
+  }
+
   /** The TLS socket that `wrap` makes of the plain one is the connection from now on. */
   protected begin<T extends tls.TLSSocket>(plain: OwnedSocket, wrap: () => T, done: HandshakeEnd): T {
     plain.removeAllListeners('end');

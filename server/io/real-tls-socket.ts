@@ -14,7 +14,7 @@ import type net from 'node:net';
 import type tls from 'node:tls';
 import type { IoError, TlsContext, UndecidedListenHandler, UndecidedSocket } from './io.ts';
 import { EncryptingSocket, type RealTlsContext } from './real-encrypting-socket.ts';
-import { readData } from './real-runtime-socket.ts';
+import { type OwnedSocket, readData } from './real-runtime-socket.ts';
 
 /** What the runtime's typings leave out: its TLS socket in the server's part tells of a handshake by these. */
 type ServerSide = tls.TLSSocket & {
@@ -44,9 +44,20 @@ class RealUndecidedSocket extends EncryptingSocket implements UndecidedSocket {
     this.socket.resume();
   }
 
+  /** Those who say nothing cost nothing of TLS. */
   shakeHands(context: TlsContext, done: (error: IoError | null) => void): void {
     const plain = this.socket;
     if (plain === null) return;
+    this.expect(done);
+    if (plain.readableLength > 0) this.shake(plain, context, done);
+    else {
+      this.peek(() => {
+        if (this.socket === plain) this.shake(plain, context, done);
+      });
+    }
+  }
+
+  private shake(plain: OwnedSocket, context: TlsContext, done: (error: IoError | null) => void): void {
     const { secure, settings } = context as RealTlsContext;
     const { verifiesClients } = settings;
     const wrap = (): ServerSide => {

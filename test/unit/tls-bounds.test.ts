@@ -39,7 +39,7 @@ function lean({ host, port }: ServerAddress, bytes: Uint8Array): { socket: Socke
 }
 
 test('handshakes that never end are so many and no more, and make room when their time is over', async () => {
-  const { address, authority, log } = await start('timeout: 1.5');
+  const { address, authority, log } = await start('timeout: 4');
   const strangers = Array.from({ length: HALF_OPEN }, () => lean(address, HALF_HELLO));
   const begun = (): number => (log().match(/Starting TLS client connection handshake/g) ?? []).length;
   await until(() => (log().match(/Client connection created/g) ?? []).length === HALF_OPEN, 'all of them');

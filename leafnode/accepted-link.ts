@@ -3,32 +3,41 @@
  *
  *     accepted ─INFO─► awaits CONNECT ──CONNECT──► deciding ──identity──► INFO {connect_info}, interest ─► open
  *                      authorization.timeout       (only where a hash has to be compared)
+ *                       │          ▲
+ *                       └──INFO────┘ answered by INFO; from there on both compress (link-compression.ts)
  *
  * Whoever has not said CONNECT has next to nothing here: the beginning of the line is kept where those of clients are
- * (FirstLines), and parser, session and queue are made when it is known who it is. Nothing else than CONNECT is taken
- * before, and nothing is read while somebody is being decided upon.
+ * (FirstLines), and parser, session and queue are made when it is known who it is. Nothing else than CONNECT, and
+ * one INFO before it where links are compressed, is taken, and nothing is read while somebody is being decided upon.
  *
  * Why a leaf is refused, and in which order that is looked at, is nats-server's: first the login, then the rest.
  */
 
 import { Buffer } from 'node:buffer';
 import type { Account } from '../server/account/account.ts';
+import type { CompressionMode, CompressionOptions } from '../server/config/compression.ts';
 import type { ConnectionHost, Decided, Identity, Login } from '../server/connection/connection-host.ts';
 import { FIRST_LINE_BYTES_MAX, type FirstLineOwner, NOWHERE } from '../server/connection/first-lines.ts';
 import type { Entrant } from '../server/connection/tls-entrance.ts';
-import type { Socket } from '../server/io/io.ts';
 import type { ConnectOptions } from '../server/protocol/connect-options.ts';
 import { type PeerError, PeerErrors } from '../server/protocol/errors.ts';
 import { goQuote } from '../server/protocol/go-quote.ts';
 import { ResponsePermits } from '../server/account/response-permits.ts';
 import type { AccountInterest } from './account-interest.ts';
+import { wantsCompression } from './compression.ts';
+import { readHubInfo } from './hub-info.ts';
 import { type LeafConnect, readLeafConnect } from './leaf-connect.ts';
 import { LeafConnection } from './leaf-connection.ts';
 import type { LeafPermissions } from './leaf-permissions.ts';
 import type { LeafSession } from './leaf-session.ts';
+import { LinkCompression } from './link-compression.ts';
+import type { LinkSocket } from './link-socket.ts';
 import type { LinkSettings } from './link-terms.ts';
 
 const CONNECT = 'CONNECT';
+const INFO = 'INFO';
+/** Of a piece of a compressed stream, beyond its content. */
+const PIECE_SLACK_BYTES = 64;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
@@ -40,8 +49,9 @@ const NEVER = Number.POSITIVE_INFINITY;
 export interface LinkLobby {
   readonly settings: LinkSettings;
   readonly authTimeoutMs: number;
-  /** The INFO by which the link is greeted. */
-  greeting(link: AcceptedLink): Uint8Array;
+  readonly compression: CompressionOptions;
+  /** The INFO by which the link is greeted, and its own is answered. */
+  greeting(link: AcceptedLink, compression: CompressionMode): Uint8Array;
   /** The INFO by which its CONNECT is answered. */
   answer(link: AcceptedLink, identity: Identity): Uint8Array;
   authenticate(options: ConnectOptions, login: Login, decided: Decided): Identity | null | 'later';
@@ -69,13 +79,20 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
   user = '';
   isTlsFirst = false;
   private readonly lobby: LinkLobby;
+  private readonly linkSocket: LinkSocket;
+  private readonly agreement: LinkCompression;
+  /** The leaf may ask for compression, once. */
+  private mayAgree: boolean;
   private isDeciding = false;
   /** What came behind a CONNECT that is being decided upon. */
   private unread: Buffer | null = null;
 
-  constructor(host: ConnectionHost, socket: Socket, id: number, lobby: LinkLobby, nonce: string) {
+  constructor(host: ConnectionHost, socket: LinkSocket, id: number, lobby: LinkLobby, nonce: string) {
     super(host, socket, id, lobby.settings);
     this.lobby = lobby;
+    this.linkSocket = socket;
+    this.agreement = new LinkCompression(socket, lobby.compression);
+    this.mayAgree = wantsCompression(lobby.compression.mode);
     this.nonce = nonce;
   }
 
@@ -95,7 +112,7 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
   }
 
   greetClient(): void {
-    this.greet(this.lobby.greeting(this));
+    this.greet(this.lobby.greeting(this, this.agreement.own));
   }
 
   /** What it sends is the protocol from now on. */
@@ -119,11 +136,12 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
   private receivedFirst(buffer: Buffer, start: number, end: number): void {
     const { firstLines } = this.host;
     const from = firstLines.putInFront(this, buffer, start);
-    if (!this.mayBeConnect(buffer, from, end)) return;
+    const verb = this.firstVerb(buffer, from, end);
+    if (verb === null) return;
     const found = buffer.indexOf(LF, start);
     const lf = found < end ? found : -1;
     if ((lf < 0 ? end : lf) - from > FIRST_LINE_BYTES_MAX) {
-      this.violation(PeerErrors.maximumControlLine, `max_control_line ${FIRST_LINE_BYTES_MAX} of CONNECT`);
+      this.violation(PeerErrors.maximumControlLine, `max_control_line ${FIRST_LINE_BYTES_MAX} of ${verb}`);
       return;
     }
     if (lf < 0) {
@@ -131,26 +149,53 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
       return;
     }
     firstLines.drop(this);
-    this.connect(buffer.toString('utf8', from + CONNECT.length, buffer[lf - 1] === CR ? lf - 1 : lf));
+    const json = buffer.toString('utf8', from + verb.length, buffer[lf - 1] === CR ? lf - 1 : lf);
+    if (verb === INFO) this.agree(json);
+    else this.connect(json);
     if (this.isClosed || lf + 1 === end) return;
-    if (this.isDeciding) this.keepUnread(buffer, lf + 1, end);
-    else this.parse(buffer, lf + 1, end);
+    if (this.session !== null) this.parse(buffer, lf + 1, end);
+    else if (this.isDeciding) this.keepUnread(buffer, lf + 1, end);
+    else if (this.linkSocket.level === null) this.receivedFirst(buffer, lf + 1, end);
+    else this.violation(null, 'Leafnode sent something in clear behind its INFO');
   }
 
-  /** Whether these bytes are, or can become, a CONNECT; whoever says something else first is told off. */
-  private mayBeConnect(buffer: Buffer, from: number, end: number): boolean {
-    for (let i = 0; i < CONNECT.length && from + i < end; i++) {
-      const letter = CONNECT.charCodeAt(i);
+  /** What the line begins with, if that can still be CONNECT or, once, INFO; whoever says something else is told off. */
+  private firstVerb(buffer: Buffer, from: number, end: number): string | null {
+    const isInfo = this.mayAgree && ((buffer[from] as number) | CASE) === (INFO.charCodeAt(0) | CASE);
+    const verb = isInfo ? INFO : CONNECT;
+    for (let i = 0; i < verb.length && from + i < end; i++) {
+      const letter = verb.charCodeAt(i);
       const byte = buffer[from + i] as number;
       if (byte === letter || byte === (letter | CASE)) continue;
       if (i === 0) this.refuseLogin('');
       else this.violation(PeerErrors.unknownOperation, 'Leafnode parser ERROR, before CONNECT');
-      return false;
+      return null;
     }
-    const behind = from + CONNECT.length;
-    if (behind >= end || buffer[behind] === SPACE || buffer[behind] === TAB) return true;
+    const behind = from + verb.length;
+    if (behind >= end || buffer[behind] === SPACE || buffer[behind] === TAB) return verb;
     this.violation(PeerErrors.unknownOperation, 'Leafnode parser ERROR, before CONNECT');
-    return false;
+    return null;
+  }
+
+  /** The leaf asks for compression: from its INFO on, and from the answer on here, both do it. */
+  private agree(json: string): void {
+    const { agreement, linkSocket, lobby } = this;
+    this.mayAgree = false;
+    const info = readHubInfo(json);
+    if (typeof info === 'string') {
+      this.violation(null, info);
+      return;
+    }
+    const compresses = agreement.agree(info.compression, this.monotonicMs() - this.connectedMs);
+    this.compression = agreement.mode;
+    if (compresses === null) {
+      const text = `unsupported route compression mode ${goQuote(info.compression)}`;
+      this.refuseLeaf({ text, closes: 'Protocol Violation' });
+    } else if (compresses) {
+      agreement.begin((detail) => this.violation(null, detail));
+      linkSocket.limitPieces(FIRST_LINE_BYTES_MAX + PIECE_SLACK_BYTES);
+      this.send(lobby.greeting(this, agreement.told));
+    }
   }
 
   firstLineGivenUp(): void {
@@ -208,7 +253,7 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
     this.remoteCluster = connect.cluster;
     this.remoteDomain = connect.domain;
     this.remoteAccount = connect.remoteAccount;
-    this.compression = connect.compression === '' ? 'not supported' : 'off';
+    if (this.linkSocket.level === null) this.compression = connect.compression === '' ? 'not supported' : 'off';
     this.isSpoke = connect.isHub;
     this.isIsolated ||= connect.wantsIsolation;
     const fault = lobby.admit(this, identity, connect);
@@ -222,6 +267,7 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
     const responses = identity.permissions?.rules.responses ?? null;
     if (responses !== null) session.permits = new ResponsePermits(responses, () => this.monotonicMs());
     session.outbox.withHeaders = host.headersSupported && connect.headers;
+    this.linkSocket.limitPieces(null);
     this.send(lobby.answer(this, identity));
     this.open(session);
   }
@@ -252,6 +298,12 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
   /** A leaf has nothing to tell by INFO that is not in its CONNECT. */
   info(): void {
     this.host.log.debug(`${this.label} - INFO of a leaf is not looked at`);
+  }
+
+  override pong(): void {
+    super.pong();
+    this.agreement.adjust(this.rttMs);
+    if (this.linkSocket.level !== null) this.compression = this.agreement.mode;
   }
 
   protected override sessionOfSpeaker(): LeafSession | null {

@@ -5,6 +5,7 @@
 
 import { Buffer } from 'node:buffer';
 import { hostPort } from './dial.ts';
+import type { CompressionMode } from '../server/config/compression.ts';
 import type { Permissions } from '../server/account/permissions.ts';
 import type { ServerInfo } from '../server/protocol/server-info.ts';
 import type { SubjectLists } from './hub-info.ts';
@@ -31,9 +32,9 @@ export interface Answer {
   readonly permissions: Permissions | null;
 }
 
-/** The first INFO line. */
-export function greetingLine(facts: HubFacts, clientId: number, nonce: string): Buffer {
-  return infoLine(facts, { client_id: clientId, nonce, compression: 'off' });
+/** The first INFO line, and the one that answers a leaf's INFO: `compression` is what this side is set to. */
+export function greetingLine(facts: HubFacts, clientId: number, nonce: string, compression: CompressionMode): Buffer {
+  return infoLine(facts, { client_id: clientId, nonce, ...(compression !== 'not supported' && { compression }) });
 }
 
 /** The INFO line that answers a CONNECT. */

@@ -16,13 +16,22 @@
 
 import type { Account } from '../server/account/account.ts';
 import type { Permissions } from '../server/account/permissions.ts';
+import type { CompressionMode, CompressionOptions } from '../server/config/compression.ts';
 import type { LeafListenerOptions } from '../server/config/leaf-listener-options.ts';
 import type { TlsOptions } from '../server/config/transport-options.ts';
 import { AcceptFailures } from '../server/connection/accept-failures.ts';
 import type { ConnectionHost, Decided, Identity, Login } from '../server/connection/connection-host.ts';
 import { listenFailure } from '../server/connection/listen-failure.ts';
 import { TlsEntrances } from '../server/connection/tls-entrance.ts';
-import type { Address, IoError, Listener, ListenHandler, SecuringNetwork, Socket } from '../server/io/io.ts';
+import type {
+  Address,
+  IoError,
+  Listener,
+  ListenHandler,
+  SecuringNetwork,
+  Socket,
+  SocketHandler,
+} from '../server/io/io.ts';
 import type { ConnectOptions } from '../server/protocol/connect-options.ts';
 import { type PeerError, PeerErrors } from '../server/protocol/errors.ts';
 import { goQuote } from '../server/protocol/go-quote.ts';
@@ -35,6 +44,7 @@ import type { SubjectLists } from './hub-info.ts';
 import type { LeafConnect } from './leaf-connect.ts';
 import { answerLine, greetingLine, type HubFacts } from './leaf-greeting.ts';
 import { type LinkDenies, LeafPermissions } from './leaf-permissions.ts';
+import { LinkSocket } from './link-socket.ts';
 import type { LinkSettings } from './link-terms.ts';
 
 const WAITING_MAX = 4096;
@@ -79,6 +89,10 @@ export class LeafListener implements LinkLobby {
   constructor(site: HubSite) {
     this.site = site;
     this.settings = site.settings;
+  }
+
+  get compression(): CompressionOptions {
+    return this.site.options().compression;
   }
 
   get authTimeoutMs(): number {
@@ -163,10 +177,12 @@ export class LeafListener implements LinkLobby {
   }
 
   /** `enter` takes a link through what comes before the protocol; `null`: nothing does. */
-  private accept(socket: Socket, enter: ((link: AcceptedLink) => void) | null): AcceptedLink {
+  private accept(socket: Socket, enter: ((link: AcceptedLink) => void) | null): SocketHandler {
     const { host, settings } = this.site;
     const nonce = host.io.random.bytes(NONCE_BYTES).toString('base64url');
-    const link = new AcceptedLink(host, socket, settings.site.nextConnectionId(), this, nonce);
+    const linkSocket = new LinkSocket(socket);
+    const link = new AcceptedLink(host, linkSocket, settings.site.nextConnectionId(), this, nonce);
+    linkSocket.attach(link);
     link.isIsolated = this.site.options().isolatesInterest;
     if (this.waiting.size >= WAITING_MAX) {
       const [longest] = this.waiting;
@@ -178,13 +194,13 @@ export class LeafListener implements LinkLobby {
       link.arrived();
       enter(link);
     }
-    return link;
+    return linkSocket;
   }
 
   // ── what accepted links ask ──────────────────────────────────────────────────────────────────────────────────────
 
-  greeting({ id, nonce }: AcceptedLink): Uint8Array {
-    return greetingLine(this.facts(), id, nonce);
+  greeting({ id, nonce }: AcceptedLink, compression: CompressionMode): Uint8Array {
+    return greetingLine(this.facts(), id, nonce, compression);
   }
 
   answer({ id }: AcceptedLink, { account, permissions }: Identity): Uint8Array {

@@ -22,6 +22,11 @@ export class LinkCompression {
     this.options = options;
   }
 
+  /** What this end is set to. */
+  get own(): CompressionMode {
+    return this.options.mode;
+  }
+
   /** What INFO tells: a mode that goes by the round trip stays free to change. */
   get told(): CompressionMode {
     return this.options.mode === 's2_auto' ? 's2_auto' : this.mode;

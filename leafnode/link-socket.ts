@@ -19,24 +19,27 @@ import { Buffer } from 'node:buffer';
 import type { CompressionLevel } from '../server/config/compression.ts';
 import { HEADROOM_BYTES } from '../server/io/io.ts';
 import type { Address, DialledPeer, IoError, Socket, SocketHandler, TlsContext, TlsPeer } from '../server/io/io.ts';
-import { StreamDecoder } from './s2/stream-decoder.ts';
+import { CHUNK_BYTES_MAX } from './s2/frame.ts';
+import { type ContentSink, StreamDecoder } from './s2/stream-decoder.ts';
 import { StreamEncoder } from './s2/stream-encoder.ts';
 
 const TARGET_BYTES_MIN = 4096;
 const SPARE_BYTES_MAX = 1024 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
+const ignore = (): void => undefined;
+
 /** Not in use by any write. */
 let spare: Buffer = NO_BYTES;
 
-export class LinkSocket implements Socket, SocketHandler {
+export class LinkSocket implements Socket, SocketHandler, ContentSink {
   /** What goes out is compressed so much; `null`: not at all. */
   level: CompressionLevel | null = null;
   private readonly socket: Socket;
   private handler: SocketHandler | null = null;
   private encoder: StreamEncoder | null = null;
   private decoder: StreamDecoder | null = null;
-  private corrupted: (failure: string) => void = () => undefined;
+  private corrupted: (failure: string) => void = ignore;
   /** Holds what is in flight. */
   private target: Buffer = NO_BYTES;
 
@@ -58,8 +61,12 @@ export class LinkSocket implements Socket, SocketHandler {
   /** Takes what is read from now on as compressed; `corrupted` hears why it can't be taken any further, if so. */
   decompress(corrupted: (failure: string) => void): void {
     this.corrupted = corrupted;
-    const content = (buffer: Buffer, start: number, end: number): boolean => this.hand(buffer, start, end);
-    this.decoder ??= new StreamDecoder({ content }, HEADROOM_BYTES);
+    this.decoder ??= new StreamDecoder(this, HEADROOM_BYTES);
+  }
+
+  /** Takes no pieces of a compressed stream that are longer; `null`: than any may be. */
+  limitPieces(bytes: number | null): void {
+    if (this.decoder !== null) this.decoder.bodyBytesMax = bytes ?? CHUNK_BYTES_MAX;
   }
 
   get remote(): Address {
@@ -118,7 +125,7 @@ export class LinkSocket implements Socket, SocketHandler {
 
   data(buffer: Buffer, start: number, end: number): boolean {
     const { decoder } = this;
-    if (decoder === null) return this.hand(buffer, start, end);
+    if (decoder === null) return this.content(buffer, start, end);
     if (decoder.read(buffer, start, end)) return true;
     if (decoder.failure !== '') this.corrupted(decoder.failure);
     return false;
@@ -137,7 +144,8 @@ export class LinkSocket implements Socket, SocketHandler {
     this.handler?.closed(error);
   }
 
-  private hand(buffer: Buffer, start: number, end: number): boolean {
+  /** What was read, without whatever it was compressed with. */
+  content(buffer: Buffer, start: number, end: number): boolean {
     return this.handler !== null && this.handler.data(buffer, start, end);
   }
 

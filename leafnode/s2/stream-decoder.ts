@@ -49,6 +49,8 @@ let contentBuffer: Buffer = NO_BYTES;
 export class StreamDecoder {
   /** Why the stream was given up; empty while it is not. */
   failure = '';
+  /** Of a body; less for those of whom nothing is known yet. */
+  bodyBytesMax: number = CHUNK_BYTES_MAX;
   private readonly sink: ContentSink;
   private readonly headroomBytes: number;
   private readonly announced: Announced = { contentBytes: 0, tagsStart: 0 };
@@ -106,7 +108,7 @@ export class StreamDecoder {
     if (type >= SKIPPABLE_FROM) return '';
     if (type !== COMPRESSED && type !== UNCOMPRESSED) return `a chunk of the reserved type ${type}`;
     if (bodyBytes < CHECKSUM_BYTES) return `a chunk of ${bodyBytes} bytes without checksum`;
-    return bodyBytes > CHUNK_BYTES_MAX ? `a chunk of ${bodyBytes} bytes` : '';
+    return bodyBytes > this.bodyBytesMax ? `a chunk of ${bodyBytes} bytes` : '';
   }
 
   /** Takes a part of the body, or all; false when the stream failed, or the sink wants no more. */

@@ -1,5 +1,6 @@
 /** Options of the side that accepts leaf links: where, from whom, and what they may be told. */
 
+import { AUTOMATIC_COMPRESSION, type CompressionOptions } from './compression.ts';
 import { defaultAuthTimeoutMs, TLS_TIMEOUT_MS, type TlsOptions } from './transport-options.ts';
 
 export interface LeafListenerOptions {
@@ -14,6 +15,7 @@ export interface LeafListenerOptions {
   readonly minVersion: string;
   /** Leaves don't hear of each other's interest. */
   readonly isolatesInterest: boolean;
+  readonly compression: CompressionOptions;
   readonly authorization: LeafAuthorizationOptions;
   /** null: nothing is encrypted. */
   readonly tls: TlsOptions | null;
@@ -54,6 +56,7 @@ export function emptyLeafListener(): LeafListenerDraft {
     isAdvertised: true,
     minVersion: '',
     isolatesInterest: false,
+    compression: AUTOMATIC_COMPRESSION,
     authorization: emptyLeafAuthorization(),
     tls: null,
   };

@@ -1,11 +1,11 @@
 /**
- * The keys of `leafnodes` about links that are accepted: where, from whom, and what leaves are told. Compression is
- * still missing: nothing is compressed, which a leaf that would do it takes as it is.
+ * The keys of `leafnodes` about links that are accepted: where, from whom, and what leaves are told.
  */
 
 import { isVersionAtLeast, versionParts } from '../protocol/semantic-version.ts';
 import { goQuote } from '../protocol/go-quote.ts';
 import { decodeNkey } from '../protocol/nkey.ts';
+import { readCompression } from './compression.ts';
 import type { LeafnodeDraft } from './draft.ts';
 import { formatDuration } from './duration.ts';
 import { goValue } from './go-text.ts';
@@ -169,7 +169,19 @@ export const LEAF_LISTENER_KEYS: readonly Key<LeafnodeDraft>[] = [
       listener.tls = readTlsBlock(node, reading) ?? listener.tls;
     },
   ),
-  ...absentRows({ live: 'LeafNode' }, { compression: ['string, boolean or map', 'Of accepted links.', 'off', false] }),
+  block.custom(
+    'compression',
+    'string, boolean or map',
+    {
+      live: 'LeafNode.Compression',
+      default: 's2_auto',
+      doc: 'How much what is sent is compressed; off, or accept to leave it to leaves.',
+      value: of(({ compression }) => compression),
+    },
+    ({ listener }, node, reading, name) => {
+      listener.compression = readCompression(node, reading, name);
+    },
+  ),
   block.custom(
     'advertise',
     'host:port',

@@ -23,6 +23,8 @@ import { SegmentPreparation } from './segment-preparation.ts';
 /** A segment that is full sooner than this is followed by a larger one. */
 const QUICKLY_MS = 30_000;
 const RETRY_MS = 250;
+/** A segment is used again when it is at least the so many'th part of what is wanted: writing zeros costs more than that. */
+const RECYCLED_PART = 4;
 /** No room. */
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
 
@@ -219,10 +221,11 @@ export class SegmentPool {
     this.take(waiting.lsn, waiting.done);
   }
 
-  /** A superfluous segment becomes the spare if it is as large as wanted, or if there is no better. */
+  /** A superfluous segment becomes the spare if it is nearly as large as wanted, or if there is no better. */
   private keepOrDrop(segment: Segment): void {
     const { spare } = this;
-    const isWanted = this.error !== null || this.waiting !== null || segment.bytes >= this.nextBytes;
+    const isLarge = segment.bytes * RECYCLED_PART >= this.nextBytes;
+    const isWanted = isLarge || this.error !== null || this.waiting !== null;
     if (spare === null && isWanted && !this.isPreparing) this.offer(segment);
     else if (spare !== null && segment.bytes > spare.bytes) {
       this.spare = segment;

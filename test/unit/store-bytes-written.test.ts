@@ -1,7 +1,7 @@
 /** What a store writes is counted, is a little more than twice what it was given, and is nothing while it is idle. */
 import { describe, expect, it } from 'vitest';
 import { messageOf } from '../helpers/store-messages.ts';
-import { StoreSite } from '../helpers/store-site.ts';
+import { SMALL_SIZES, StoreSite } from '../helpers/store-site.ts';
 
 const MESSAGES = 20_000;
 const BYTES = 1024;
@@ -20,6 +20,27 @@ describe('what a store writes', () => {
     expect(bytesGiven).toBe(MESSAGES * BYTES);
     expect(logBytesWritten).toBeGreaterThan(bytesGiven);
     expect((logBytesWritten + fileBytesWritten) / bytesGiven).toBeLessThan(2.3);
+  });
+
+  it('is no new segment of the log once those there are can be used again', () => {
+    const site = new StoreSite(3, {
+      sizes: { ...SMALL_SIZES, segmentBytesMin: 32 * 1024, segmentBytesMax: 512 * 1024 },
+    });
+    site.open();
+    const { fileStore: store } = site.putStream('S');
+    const segments = (): string[] => site.process.io.disk.readDirectoryNow('/data/petiole/log').sort();
+    const write = (messages: number): void => {
+      for (let i = 0; i < messages; i++) {
+        store.append(messageOf('s', 'x'.repeat(1000)), { seconds: i, nanoseconds: 0 });
+        if (i % 10 === 9) site.world.scheduler.runFor(20);
+      }
+    };
+    // As many bytes as all sizes up to the largest together.
+    write(1100);
+    const before = segments();
+    expect(before.length).toBeLessThan(5);
+    write(1200);
+    expect(segments()).toEqual(before);
   });
 
   it('is nothing while nothing happens', () => {

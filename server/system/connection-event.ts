@@ -8,6 +8,7 @@
 import { ClientConnection } from '../connection/client-connection.ts';
 import { shownUser } from '../connection/connection-facts.ts';
 import type { Connection } from '../connection/connection.ts';
+import { LeafConnection } from '../../leafnode/leaf-connection.ts';
 import { bytesOfText } from '../protocol/go-json-reader.ts';
 import { encode } from '../protocol/go-json.ts';
 import { millisecondsText } from '../protocol/wall-time.ts';
@@ -45,7 +46,7 @@ export function beginning(type: string, { id, wallMs, server }: EventStamp): str
 
 function describe(connection: Connection, account: string, stopWallMs: number | null): object {
   const { id, startWallMs, socket, rttMs } = connection;
-  const said = connection instanceof ClientConnection ? saidBy(connection, account) : { kind: 'Leafnode' };
+  const said = connection instanceof ClientConnection ? saidBy(connection, account) : saidByLink(connection);
   const { kind, client_type, issuer_key, ...rest } = said as Record<string, string | undefined>;
   return {
     start: millisecondsText(startWallMs),
@@ -59,6 +60,17 @@ function describe(connection: Connection, account: string, stopWallMs: number | 
     name_tag: account,
     kind,
     client_type,
+  };
+}
+
+/** A link that was dialled has nothing to say who its other end is. */
+function saidByLink(link: Connection): object {
+  const introduction = link instanceof LeafConnection ? link.introduction : null;
+  return {
+    user: bytesOfText(introduction?.user ?? '') || undefined,
+    name: bytesOfText(introduction?.name ?? '') || undefined,
+    ver: bytesOfText(introduction?.version ?? '') || undefined,
+    kind: 'Leafnode',
   };
 }
 

@@ -17,6 +17,7 @@
 import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
 import type { Connection } from '../connection/connection.ts';
+import { LeafConnection } from '../../leafnode/leaf-connection.ts';
 import type { Timer } from '../io/io.ts';
 import type { MonitorSource } from '../monitor/monitor-source.ts';
 import type { InterestListener } from '../ports.ts';
@@ -101,8 +102,10 @@ export class SystemEvents implements InterestListener {
 
   // ── what happens ─────────────────────────────────────────────────────────────────────────────────────────────────
 
+  /** Of a link that comes only the side tells that has dialled it, as nats-server has it. */
   connected(connection: Connection, account: Account): void {
     if (this.watchers === 0 || !this.isOpen) return;
+    if (connection instanceof LeafConnection && connection.introduction !== null) return;
     const name = bytesOfText(account.name);
     this.publish(`$SYS.ACCOUNT.${name}.CONNECT`, () => connectEvent(this.stamp(), connection, name));
   }

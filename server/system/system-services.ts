@@ -54,7 +54,6 @@ export class SystemServices {
     }
   }
 
-  /** Only the side that dialled tells of a link that comes, as nats-server has it. */
   linkOpened(link: Connection, account: Account): void {
     this.events.connectionsChanged(account);
     if (link instanceof SolicitedLink) this.events.connected(link, account);

@@ -233,12 +233,15 @@ const VOLATILE_OF_SLOW: Readonly<Record<string, RegExp>> = {
 /** Whether anybody waited for it before it was closed is chance; a server that counted none leaves the field out. */
 const STALLS = /^ *"stalls": <stalls>,\n/m;
 const VOLATILE_OF_FLOODER: Readonly<Record<string, RegExp>> = { in_msgs: COUNT, in_bytes: COUNT };
+/** Whether nats-server's error has gone out when it closes the connection is chance. */
+const VOLATILE_OF_BURGLAR: Readonly<Record<string, RegExp>> = { pending_bytes: COUNT };
 
 /** The document's text with volatile values blotted out, each cid as its place among all, and lists without order sorted. */
 export function settled(text: string, volatile: Readonly<Record<string, RegExp>> = VOLATILE): string {
   const cids = [...new Set(Array.from(text.matchAll(/"cid": (\d+)/g), ([, id]) => Number(id)))].sort((a, b) => a - b);
   const rows = text.replaceAll(/^ {4}\{\n.*?^ {4}\}/gms, (row) => {
     if (row.includes('"name": "slow"')) return blotted(row, VOLATILE_OF_SLOW).replace(STALLS, '');
+    if (row.includes('"name": "burglar"')) return blotted(row, VOLATILE_OF_BURGLAR);
     return row.includes('"name": "flooder"') ? blotted(row, VOLATILE_OF_FLOODER) : row;
   });
   const renumbered = rows.replaceAll(/"cid": (\d+)/g, (_, id) => `"cid": ${cids.indexOf(Number(id))}`);

@@ -180,7 +180,7 @@ export class LeafListener implements LinkLobby {
   private accept(socket: Socket, enter: ((link: AcceptedLink) => void) | null): SocketHandler {
     const { host, settings } = this.site;
     const nonce = host.io.random.bytes(NONCE_BYTES).toString('base64url');
-    const linkSocket = new LinkSocket(socket);
+    const linkSocket = new LinkSocket(socket, host.io.timers);
     const link = new AcceptedLink(host, linkSocket, settings.site.nextConnectionId(), this, nonce);
     linkSocket.attach(link);
     link.isIsolated = this.site.options().isolatesInterest;

@@ -12,17 +12,31 @@
  *
  * A write becomes one that its peer can read at once, and is in flight as long as the socket says so. The buffer that it
  * is encoded into is its own until then; most writes are taken at once, and so one spare buffer serves nearly all.
+ * Of what was read so much is decoded in a turn as a turn may take; the rest, which is less than a read, is kept, and the
+ * socket is not read until it has been decoded too.
+ *
  * Counters of connections and of bytes that wait are about the content; only the socket sees less.
  */
 
 import { Buffer } from 'node:buffer';
 import type { CompressionLevel } from '../server/config/compression.ts';
 import { HEADROOM_BYTES } from '../server/io/io.ts';
-import type { Address, DialledPeer, IoError, Socket, SocketHandler, TlsContext, TlsPeer } from '../server/io/io.ts';
+import type {
+  Address,
+  DialledPeer,
+  IoError,
+  Socket,
+  SocketHandler,
+  Timers,
+  TlsContext,
+  TlsPeer,
+} from '../server/io/io.ts';
 import { CHUNK_BYTES_MAX } from './s2/frame.ts';
 import { type ContentSink, StreamDecoder } from './s2/stream-decoder.ts';
 import { StreamEncoder } from './s2/stream-encoder.ts';
 
+/** With what may be left of one block beyond it. */
+const CONTENT_BYTES_PER_TURN = 512 * 1024;
 const TARGET_BYTES_MIN = 4096;
 const SPARE_BYTES_MAX = 1024 * 1024;
 const NO_BYTES = Buffer.alloc(0);
@@ -36,15 +50,20 @@ export class LinkSocket implements Socket, SocketHandler, ContentSink {
   /** What goes out is compressed so much; `null`: not at all. */
   level: CompressionLevel | null = null;
   private readonly socket: Socket;
+  private readonly timers: Timers;
   private handler: SocketHandler | null = null;
   private encoder: StreamEncoder | null = null;
   private decoder: StreamDecoder | null = null;
   private corrupted: (failure: string) => void = ignore;
   /** Holds what is in flight. */
   private target: Buffer = NO_BYTES;
+  /** Read and not decoded yet: nothing more is read until it is. */
+  private rest: Buffer | null = null;
+  private isRestScheduled = false;
 
-  constructor(socket: Socket) {
+  constructor(socket: Socket, timers: Timers) {
     this.socket = socket;
+    this.timers = timers;
   }
 
   /** Who hears everything about the socket. */
@@ -108,7 +127,8 @@ export class LinkSocket implements Socket, SocketHandler, ContentSink {
   }
 
   resume(): void {
-    this.socket.resume();
+    if (this.rest === null) this.socket.resume();
+    else this.scheduleRest();
   }
 
   end(): void {
@@ -126,9 +146,35 @@ export class LinkSocket implements Socket, SocketHandler, ContentSink {
   data(buffer: Buffer, start: number, end: number): boolean {
     const { decoder } = this;
     if (decoder === null) return this.content(buffer, start, end);
-    if (decoder.read(buffer, start, end)) return true;
-    if (decoder.failure !== '') this.corrupted(decoder.failure);
-    return false;
+    const at = decoder.read(buffer, start, end, CONTENT_BYTES_PER_TURN);
+    return this.goesOn(decoder, buffer, at, end);
+  }
+
+  /** Whether to read further; what has been read and not decoded is kept if not. */
+  private goesOn(decoder: StreamDecoder, buffer: Buffer, at: number, end: number): boolean {
+    this.rest = null;
+    if (decoder.failure !== '') {
+      this.corrupted(decoder.failure);
+      return false;
+    }
+    if (at < end) this.rest = Buffer.from(buffer.subarray(at, end));
+    if (decoder.isStopped) return false;
+    if (at < end) this.scheduleRest();
+    return at === end;
+  }
+
+  private scheduleRest(): void {
+    if (this.isRestScheduled) return;
+    this.isRestScheduled = true;
+    this.timers.afterTurn(() => this.takeRest());
+  }
+
+  private takeRest(): void {
+    const { decoder, rest } = this;
+    this.isRestScheduled = false;
+    if (decoder === null || rest === null) return;
+    const at = decoder.read(rest, 0, rest.length, CONTENT_BYTES_PER_TURN);
+    if (this.goesOn(decoder, rest, at, rest.length)) this.socket.resume();
   }
 
   written(): void {
@@ -141,6 +187,7 @@ export class LinkSocket implements Socket, SocketHandler, ContentSink {
   }
 
   closed(error: IoError | null): void {
+    this.rest = null;
     this.handler?.closed(error);
   }
 

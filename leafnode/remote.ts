@@ -124,7 +124,7 @@ export class Remote implements LinkEvents {
         this.attempts = 0;
         this.wasReached = true;
         this.state = 'linking';
-        const linkSocket = new LinkSocket(socket);
+        const linkSocket = new LinkSocket(socket, host.io.timers);
         const connection = new SolicitedLink(host, linkSocket, context.site.nextConnectionId(), this.termsFor(url));
         this.connection = connection;
         linkSocket.attach(connection);

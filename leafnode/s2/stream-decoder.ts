@@ -9,6 +9,8 @@
  * holds whole is decoded from there. What is kept of an incomplete body grows with what has come and not with what was
  * announced, and is given up when several bodies in a row did without it.
  *
+ * A few bytes can hold megabytes of content, so a read is left where enough has been handed on for one turn.
+ *
  * Nothing goes on that its checksum does not vouch for. Bounds: CHUNK_BYTES_MAX for a body and BLOCK_BYTES_MAX for its
  * content, which also bound what one announcement can cost; of what is skipped nothing is kept.
  */
@@ -49,8 +51,11 @@ let contentBuffer: Buffer = NO_BYTES;
 export class StreamDecoder {
   /** Why the stream was given up; empty while it is not. */
   failure = '';
+  /** The sink wanted no more, or the stream failed. */
+  isStopped = false;
   /** Of a body; less for those of whom nothing is known yet. */
   bodyBytesMax: number = CHUNK_BYTES_MAX;
+  private contentLeft = 0;
   private readonly sink: ContentSink;
   private readonly headroomBytes: number;
   private readonly announced: Announced = { contentBytes: 0, tagsStart: 0 };
@@ -71,10 +76,15 @@ export class StreamDecoder {
     this.headroomBytes = headroomBytes;
   }
 
-  /** Takes the bytes of one read; false when the stream failed, or the sink wants no more. */
-  read(buffer: Buffer, start: number, end: number): boolean {
+  /**
+   * Takes the bytes of one read until they hold no more, the stream fails, the sink wants no more, or `contentBytes` of
+   * content or more have been handed on; the offset behind what was taken.
+   */
+  read(buffer: Buffer, start: number, end: number, contentBytes: number): number {
+    this.contentLeft = contentBytes;
+    this.isStopped = false;
     let at = start;
-    while (at < end && this.failure === '') {
+    while (at < end && !this.isStopped && this.contentLeft > 0) {
       if (this.headerFilled < CHUNK_HEADER_BYTES) {
         at = this.readHeader(buffer, at, end);
         if (this.headerFilled < CHUNK_HEADER_BYTES || this.failure !== '') break;
@@ -82,9 +92,9 @@ export class StreamDecoder {
       }
       const from = at;
       at = Math.min(end, at + this.bodyBytes - this.bodyFilled);
-      if (!this.readBody(buffer, from, at)) return false;
+      this.isStopped = !this.readBody(buffer, from, at);
     }
-    return this.failure === '';
+    return at;
   }
 
   private readHeader(buffer: Buffer, start: number, end: number): number {
@@ -98,6 +108,7 @@ export class StreamDecoder {
     this.bodyBytes = this.header >>> 8;
     this.bodyFilled = 0;
     this.failure = this.faultOfHeader();
+    this.isStopped = this.failure !== '';
     return at;
   }
 
@@ -151,6 +162,7 @@ export class StreamDecoder {
     if (masked(crc32c(contentBuffer, this.headroomBytes, to, 0)) !== body.readInt32LE(start)) {
       return this.fail('content whose checksum is wrong');
     }
+    this.contentLeft -= content;
     return content === 0 || this.sink.content(contentBuffer, this.headroomBytes, to);
   }
 

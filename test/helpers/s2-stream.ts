@@ -4,6 +4,8 @@ import { StreamDecoder } from '../../leafnode/s2/stream-decoder.ts';
 import { StreamEncoder } from '../../leafnode/s2/stream-encoder.ts';
 
 const HEADROOM_BYTES = 64;
+/** Streams are left and gone on with. */
+const CONTENT_BYTES_AT_A_TIME = 1000;
 
 export const IDENTIFIER: Buffer = Buffer.from('\xff\x06\x00\x00S2sTwO', 'latin1');
 
@@ -42,7 +44,9 @@ export function readS2(pieces: readonly Uint8Array[]): S2Content {
   for (const piece of pieces) {
     const read = Buffer.alloc(HEADROOM_BYTES + piece.length);
     read.set(piece, HEADROOM_BYTES);
-    if (!decoder.read(read, HEADROOM_BYTES, read.length)) break;
+    let at = HEADROOM_BYTES;
+    while (at < read.length && !decoder.isStopped) at = decoder.read(read, at, read.length, CONTENT_BYTES_AT_A_TIME);
+    if (decoder.isStopped) break;
     read.fill(0xdd);
   }
   return { content: Buffer.concat(contents), failure: decoder.failure };

@@ -145,8 +145,27 @@ describe('a stream', () => {
       contents.push(buffer.toString('latin1', start, end));
       return false;
     };
-    expect(new StreamDecoder({ content }, 0).read(stream, 0, stream.length)).toBe(false);
+    const decoder = new StreamDecoder({ content }, 0);
+    const at = decoder.read(stream, 0, stream.length, 1000);
     expect(contents).toEqual(['first']);
+    expect(decoder.isStopped).toBe(true);
+    // It can be gone on with.
+    decoder.read(stream, at, stream.length, 1000);
+    expect(contents).toEqual(['first', 'second']);
+  });
+
+  it('is left when enough of its content has been handed on', () => {
+    const stream = writeS2([[Buffer.from('first')], [Buffer.from('second')], [Buffer.from('third')]], false);
+    const contents: string[] = [];
+    const content = (buffer: Buffer, start: number, end: number): boolean => {
+      contents.push(buffer.toString('latin1', start, end));
+      return true;
+    };
+    const decoder = new StreamDecoder({ content }, 0);
+    const at = decoder.read(stream, 0, stream.length, 6);
+    expect(contents).toEqual(['first', 'second']);
+    expect(decoder.read(stream, at, stream.length, 6)).toBe(stream.length);
+    expect(contents).toEqual(['first', 'second', 'third']);
   });
 });
 

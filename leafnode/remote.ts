@@ -16,6 +16,7 @@
 
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
 import type { Timer } from '../server/io/io.ts';
+import { remoteName } from '../server/config/schema-leaf-remotes.ts';
 import type { LeafRemoteOptions, LeafUrl } from '../server/config/options.ts';
 import type { ClosedReason } from '../server/protocol/errors.ts';
 import type { AccountInterest } from './account-interest.ts';
@@ -35,23 +36,30 @@ export interface RemoteContext extends LinkSettings {
   readonly dialTimeoutMs: number;
 }
 
+export interface RemoteFailure {
+  readonly text: string;
+  readonly wallMs: number;
+}
+
 export type RemoteState = 'waiting' | 'dialling' | 'linking' | 'open' | 'closed';
 
 export class Remote implements LinkEvents {
-  readonly options: LeafRemoteOptions;
+  options: LeafRemoteOptions;
   readonly interest: AccountInterest;
   state: RemoteState = 'waiting';
   /** Dials since a socket stood last. */
   attempts = 0;
   /** Times that the link opened. */
   opens = 0;
+  /** Why the link ended or did not come about, the last time that happened; null: it never did. */
+  lastFailure: RemoteFailure | null = null;
   connection: SolicitedLink | null = null;
   /** Set before the first dial where it has one. */
   spool: LinkSpool | null = null;
 
   private readonly context: RemoteContext;
   private readonly urls: RemoteUrls;
-  private readonly encryption: RemoteEncryption;
+  private encryption: RemoteEncryption;
   private url: LeafUrl | null = null;
   private dial: Dial | null = null;
   private timer: Timer | null = null;
@@ -72,12 +80,26 @@ export class Remote implements LinkEvents {
     this.dialNext();
   }
 
-  close(): void {
+  /** Takes on other settings of compression and TLS. What they change, a link that stands does not know: it is dialled anew. */
+  reconfigure(options: LeafRemoteOptions): void {
+    const { compression, tls } = this.options;
+    this.options = options;
+    const isEncryptedAnew = JSON.stringify(tls) !== JSON.stringify(options.tls);
+    if (isEncryptedAnew) this.encryption = new RemoteEncryption(this.context.host.io, options.tls, options.urls);
+    if (JSON.stringify(compression) === JSON.stringify(options.compression)) return;
+    this.context.host.log.notice(
+      `Reloaded: LeafNode Remote ${remoteName(options)} Compression value is: ${options.compression.mode}`,
+    );
+    this.connection?.close('Client Closed');
+  }
+
+  /** Ends the link and dials no more. */
+  close(reason: ClosedReason): void {
     if (this.state === 'closed') return;
     this.state = 'closed';
     this.timer?.cancel();
     this.dial?.cancel();
-    this.connection?.close('Server Shutdown');
+    this.connection?.close(reason);
   }
 
   urlsTold(urls: readonly string[]): void {
@@ -94,6 +116,7 @@ export class Remote implements LinkEvents {
     this.connection = null;
     if (this.state === 'closed') return;
     const wasOpen = this.state === 'open';
+    this.failed(reason ?? 'Client Closed');
     const waitMs = this.waitAndDial(delayMs);
     if (!wasOpen) this.failures++;
     const what = wasOpen ? 'lost' : 'not established';
@@ -146,12 +169,17 @@ export class Remote implements LinkEvents {
   private dialFailed(address: string, text: string): void {
     const { log } = this.context.host;
     this.attempts++;
+    this.failed(text);
     const where = `remote server ${JSON.stringify(address)} (attempt ${this.attempts})`;
     const line = `Error trying to connect as leafnode to ${where}: ${text}`;
     if (this.isReported()) log.error(line);
     else log.debug(line);
     this.waitAndDial(0);
     this.failures++;
+  }
+
+  private failed(text: string): void {
+    this.lastFailure = { text, wallMs: this.context.host.io.clock.wallMs() };
   }
 
   private isReported(): boolean {

@@ -1,6 +1,11 @@
-/** /leafz: the open leaf links, of one account with `acc`, and with `subs=1` what their other ends want to hear. */
+/**
+ * /leafz: the open leaf links, of one account with `acc`, and with `subs=1` what their other ends want to hear. With
+ * `remotes=1`, which nats-server ignores, also every remote that is configured, linked or not: its state, why it was lost
+ * last and when, and its spool.
+ */
 
-import type { LeafLinkSnapshot } from '../../leafnode/leaf-nodes.ts';
+import type { LeafLinkSnapshot, LeafRemoteSnapshot } from '../../leafnode/leaf-nodes.ts';
+import type { SpoolStatistics } from '../../leafnode/link-spool.ts';
 import type { HttpResponse } from '../io/io.ts';
 import type { AnswerWork } from './answer-work.ts';
 import { bytesAsText } from './byte-text.ts';
@@ -16,13 +21,15 @@ const STEP = 64;
 
 interface LeafzRequest {
   readonly withSubscriptions: boolean;
+  readonly withRemotes: boolean;
   /** '' asks for those of any. */
   readonly account: string;
 }
 
 export function leafz(query: Query, { source, requests, listBytesMax }: MonitorContext): Answer {
   requests.count('/leafz');
-  const request = { withSubscriptions: query.boolean('subs'), account: query.text('acc') };
+  const withSubscriptions = query.boolean('subs');
+  const request = { withSubscriptions, withRemotes: query.boolean('remotes'), account: query.text('acc') };
   return answer(request, source, new JsonDocument(listBytesMax));
 }
 
@@ -35,7 +42,7 @@ function* answer(request: LeafzRequest, source: MonitorSource, json: JsonDocumen
 
 /** Writes the members of the page into the open object of the document. */
 function* writeLeafz(request: LeafzRequest, source: MonitorSource, json: JsonDocument): AnswerWork {
-  const { account, withSubscriptions } = request;
+  const { account, withSubscriptions, withRemotes } = request;
   const { leafNodes } = source;
   const links = leafNodes.linkSnapshots().filter((link) => account === '' || link.account === account);
   const connections = new Map(leafNodes.links().map((link) => [link.id, link]));
@@ -52,6 +59,37 @@ function* writeLeafz(request: LeafzRequest, source: MonitorSource, json: JsonDoc
     yield;
   }
   json.end();
+  if (withRemotes) writeRemotes(source, account, json);
+}
+
+function writeRemotes({ leafNodes }: MonitorSource, account: string, json: JsonDocument): void {
+  json.beginArray('remotes');
+  for (const remote of leafNodes.remoteSnapshots()) {
+    if (account !== '' && remote.options.account !== account) continue;
+    json.beginObject();
+    json.members(remoteFacts(remote));
+    json.end();
+  }
+  json.end();
+}
+
+function remoteFacts({ options, state, attempts, opens, lastFailure, spool }: LeafRemoteSnapshot): object {
+  return {
+    account: options.account,
+    urls: options.urls.map(({ redactedText }) => redactedText),
+    state,
+    attempts,
+    opens,
+    last_error: lastFailure?.text,
+    last_error_time: lastFailure === null ? undefined : momentText(lastFailure.wallMs),
+    spool: spool === null ? undefined : spoolFacts(spool),
+  };
+}
+
+function spoolFacts(spool: SpoolStatistics): object {
+  const { messages, bytes, oldestWallMs, spooled, forwarded, dropped, refused } = spool;
+  const oldest = oldestWallMs === null ? undefined : momentText(oldestWallMs);
+  return { messages, bytes, oldest, spooled, forwarded, dropped, refused };
 }
 
 function factsOf(link: LeafLinkSnapshot, isIsolated: boolean): object {

@@ -26,6 +26,11 @@ describeWithHub('the spool of a leaf remote', () => {
     expect(await stored.numbersOnce(100)).toEqual(upTo(100));
     await cut(proxy);
     await publish(100, 1_100);
+    await onDisk();
+    const [remote] = await site.remotes();
+    expect(remote).toMatchObject({ account: '$G', opens: 1, last_error: expect.any(String) });
+    expect(remote).toMatchObject({ spool: { messages: 1_000, spooled: 1_000, dropped: 0, refused: 0 } });
+    expect(await site.metrics()).toMatch(/^petiole_leaf_spool_messages{.*} 1000$/m);
     proxy.refuse(false);
     await publish(1_100, 1_200);
     expect(await stored.numbersOnce(1_200)).toEqual(upTo(1_200));
@@ -166,6 +171,7 @@ class Site {
   constructor(proxy: FaultProxy, spool: string) {
     this.#config = `
       server_name: site
+      http: "127.0.0.1:-1"
       jetstream { store_dir: "${temporaryDirectory()}", domain: site }
       leafnodes { reconnect: "100ms", remotes: [ { url: "nats://127.0.0.1:${proxy.address.port}", spool { ${spool} } } ] }`;
   }
@@ -175,6 +181,20 @@ class Site {
     if (isAbsent(target)) throw new Error(target.absent);
     this.#server = await startServer(target, { config: this.#config });
     this.client = await clientOf(this.#server);
+  }
+
+  async remotes(): Promise<object[]> {
+    const { remotes } = JSON.parse(await this.#page('/leafz?remotes=1')) as { remotes: object[] };
+    return remotes;
+  }
+
+  async metrics(): Promise<string> {
+    return this.#page('/metrics');
+  }
+
+  async #page(path: string): Promise<string> {
+    const address = await this.#server?.listening('monitor');
+    return (await fetch(`http://127.0.0.1:${address?.port}${path}`)).text();
   }
 
   async kill(): Promise<void> {

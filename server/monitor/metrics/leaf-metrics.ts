@@ -1,5 +1,6 @@
 /** What /metrics says of leaf links: the open ones, and each configured remote, linked or not. */
 
+import type { SpoolStatistics } from '../../../leafnode/link-spool.ts';
 import type { RemoteState } from '../../../leafnode/remote.ts';
 import type { MonitorSource } from '../monitor-source.ts';
 import { joined, labels, type MetricText } from './metric-text.ts';
@@ -33,7 +34,8 @@ export function describeLeafLinks(text: MetricText, source: MonitorSource): void
 }
 
 function describeRemotes(text: MetricText, source: MonitorSource): void {
-  for (const [at, { options, state, attempts, opens }] of source.leafNodes.remoteSnapshots().entries()) {
+  const nowMs = source.io.clock.wallMs();
+  for (const [at, { options, state, attempts, opens, spool }] of source.leafNodes.remoteSnapshots().entries()) {
     const { account } = options;
     const url = options.urls.map(({ host, port }) => `${host}:${port}`).join(',');
     const all = labels({ server_id: source.id, remote: String(at), account, url });
@@ -44,5 +46,18 @@ function describeRemotes(text: MetricText, source: MonitorSource): void {
     }
     text.gauge('petiole_leaf_remote_attempts', 'Dials since a hub was reached last', all, attempts);
     text.counter('petiole_leaf_remote_opens_total', 'Times that the link opened', all, opens);
+    if (spool !== null) describeSpool(text, all, spool, nowMs);
   }
+}
+
+function describeSpool(text: MetricText, all: string, spool: SpoolStatistics, nowMs: number): void {
+  const { messages, bytes, oldestWallMs, spooled, forwarded, dropped, refused } = spool;
+  const ageS = oldestWallMs === null ? 0 : Math.max(0, nowMs - oldestWallMs) / 1000;
+  text.gauge('petiole_leaf_spool_messages', 'Messages that wait for the link', all, messages);
+  text.gauge('petiole_leaf_spool_bytes', 'Bytes that they take', all, bytes);
+  text.gauge('petiole_leaf_spool_oldest_seconds', 'Age of the oldest of them', all, ageS);
+  text.counter('petiole_leaf_spool_spooled_total', 'Messages that were put on disk', all, spooled);
+  text.counter('petiole_leaf_spool_forwarded_total', 'Messages sent, those sent again included', all, forwarded);
+  text.counter('petiole_leaf_spool_dropped_total', 'Messages pushed out by others, or too old', all, dropped);
+  text.counter('petiole_leaf_spool_refused_total', 'Messages not taken, for lack of room', all, refused);
 }

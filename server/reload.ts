@@ -5,8 +5,8 @@
  *                                  └─ no: why, and nothing has changed     └─ fails: likewise
  *
  * Whatever can fail (certificates, addresses, files) is made ready before anything is taken on. What a change means for
- * connections that are there: limits hold from the next operation on, users and
- * permissions are looked at anew, TLS holds for new connections only.
+ * connections that are there: limits hold from the next operation on, they are traced or not, users and permissions are
+ * looked at anew, TLS holds for new connections only.
  */
 
 import { strict as assert } from 'node:assert';
@@ -20,6 +20,7 @@ import type { ClientConnection } from './connection/client-connection.ts';
 import type { ClientListener } from './connection/client-listener.ts';
 import type { ConnectionLimits } from './connection/connection-host.ts';
 import { limitsOf } from './connection/connection-limits.ts';
+import { TracedClient } from './connection/traced-client.ts';
 import { tlsInfo, withoutTls } from './connection/tls-info.ts';
 import type { Log, LogOptions } from './io/log.ts';
 import { PeerErrors } from './protocol/errors.ts';
@@ -129,6 +130,7 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   server.options = next;
   for (const step of takeOn) step();
   tell(server.log, changes, next);
+  for (const client of server.clients.values()) TracedClient.follow(client, server.log.traceEnabled);
   if (changes.some(({ field }) => field === 'MaxConn')) closeSurplus(server);
   if (changes.some(({ field }) => AUTHORIZATION.has(field))) server.reauthorize();
   if (changes.some(({ field }) => field === 'TLSPinnedCerts')) server.listener.closeUnpinned(server.clients.values());

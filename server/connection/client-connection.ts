@@ -52,7 +52,7 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
   /** It shook hands before anything was said. */
   isTlsFirst = false;
 
-  private parser: ClientParser | null = null;
+  protected parser: ClientParser | null = null;
   private verbose = true;
   private pedantic = true;
   private noResponders = false;

@@ -9,12 +9,13 @@
  *     127.0.0.1:5511 - cid:6 - <-> [DELSUB 1]                     subscriptions that end by themselves
  *
  * INFO and the 503 of requests without responders are not shown. Only servers that trace have such clients: others pay
- * nothing for it.
+ * nothing for it. A reload turns clients that are there into such ones and back, in place: they go on with all they have,
+ * the parser in the middle of a message perhaps.
  */
 
 import type { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
-import type { ClientParser } from '../protocol/client-parser.ts';
+import { ClientParser } from '../protocol/client-parser.ts';
 import type { PeerError } from '../protocol/errors.ts';
 import { goQuoteBytes } from '../protocol/go-quote.ts';
 import type { Message } from '../protocol/message.ts';
@@ -36,8 +37,26 @@ export class TracedClient extends ClientConnection {
   /** While a message is delivered: subscriptions that ended with it, which are shown after it. */
   private endedNow: Subscription[] | null = null;
 
+  /** Has the client traced from now on, or traced no more. */
+  static follow(client: ClientConnection, isTraced: boolean): void {
+    if (isTraced === client instanceof TracedClient) return;
+    const { parser } = client as TracedClient;
+    if (isTraced) {
+      const traced = Object.setPrototypeOf(client, TracedClient.prototype) as TracedClient;
+      traced.endedNow = null;
+      if (parser !== null) TracedClientParser.goOn(parser, traced.host.inbound, traced.traceLine);
+    } else {
+      Object.setPrototypeOf(client, ClientConnection.prototype);
+      if (parser !== null) Object.setPrototypeOf(parser, ClientParser.prototype);
+    }
+  }
+
   protected override newParser(): ClientParser {
-    return new TracedClientParser(this, this.parserLimits, this.host.inbound, (text) => this.trace('<<-', `[${text}]`));
+    return new TracedClientParser(this, this.parserLimits, this.host.inbound, this.traceLine);
+  }
+
+  private get traceLine(): (text: string) => void {
+    return (text) => this.trace('<<-', `[${text}]`);
   }
 
   override publish(message: Message): void {

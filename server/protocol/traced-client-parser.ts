@@ -19,14 +19,21 @@ const SPACE = 32;
 const TAB = 9;
 
 export class TracedClientParser extends ClientParser {
-  private readonly line: Message;
-  private readonly trace: (text: string) => void;
+  private line: Message;
+  private trace: (text: string) => void;
 
   /** `trace` takes a line's verb and arguments. */
   constructor(operations: ClientOperations, limits: ParserLimits, message: Message, trace: (text: string) => void) {
     super(operations, limits, message);
     this.line = message;
     this.trace = trace;
+  }
+
+  /** Goes on where a plain parser is, in the middle of a message perhaps. */
+  static goOn(parser: ClientParser, message: Message, trace: (text: string) => void): void {
+    const traced = Object.setPrototypeOf(parser, TracedClientParser.prototype) as TracedClientParser;
+    traced.line = message;
+    traced.trace = trace;
   }
 
   protected override finishPublish(buffer: Buffer, at: number, bodyEnd: number, end: number): number {

@@ -64,6 +64,23 @@ describeTargets('a reload', (target) => {
     expect(server.log.slice(length)).not.toContain('Client connection created');
   });
 
+  test('traces clients that are there, and no more, also in the middle of a message', async () => {
+    const server = await serve(target, 'debug: false');
+    const client = await clientOf(server);
+    client.send('SUB a 1\r\nPUB a 5\r\nhe');
+    await reload(server, 'trace: true');
+    client.send('llo\r\nPUB a 2\r\nhi\r\n');
+    await client.expect('MSG a 1 5\r\nhello\r\nMSG a 1 2\r\nhi\r\n');
+    await until(() => server.log.includes('->> [MSG a 1 2]'), 'the trace');
+    expect(server.log).toContain('<<- [PUB a 2]');
+    expect(server.log).toContain('<<- MSG_PAYLOAD: ["hi"]');
+    await reload(server, 'trace: false');
+    const { length } = server.log;
+    client.send('PUB a 3\r\nyes\r\n');
+    await client.expect('MSG a 1 3\r\nyes\r\n');
+    expect(server.log.slice(length)).toBe('');
+  });
+
   test('is refused as a whole when one change can not be made', async () => {
     const server = await serve(target, 'max_payload: 1000');
     const failure = await reload(server, 'max_payload: 10\nmax_pending: 5MB');

@@ -72,6 +72,8 @@ export interface HubSite {
   options(): LeafListenerOptions;
   authenticate(options: ConnectOptions, login: Login, decided: Decided): Identity | null | 'later';
   interestOf(account: Account): AccountInterest;
+  /** Whether the user is still one, of an account that still is. */
+  isKnown(user: string, account: Account): boolean;
 }
 
 export class LeafListener implements LinkLobby {
@@ -162,6 +164,13 @@ export class LeafListener implements LinkLobby {
     return () => {
       entrances.plan = plan;
     };
+  }
+
+  /** Users and accounts are others now: whoever is none any more goes. */
+  reconsider(): void {
+    this.permissions.clear();
+    this.permissionsCount = 0;
+    for (const link of this.linked) if (!this.site.isKnown(link.user, link.account)) link.close('Client Closed');
   }
 
   /** Accepts nothing more and ends all links. */

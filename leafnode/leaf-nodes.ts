@@ -10,6 +10,7 @@
 
 import type { LeafnodeOptions, LeafRemoteOptions } from '../server/config/options.ts';
 import type { CompressionMode } from '../server/config/compression.ts';
+import { remoteKey, remoteName } from '../server/config/schema-leaf-remotes.ts';
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
 import type { Account } from '../server/account/account.ts';
 import type { Address } from '../server/io/io.ts';
@@ -19,7 +20,7 @@ import type { LeafConnection } from './leaf-connection.ts';
 import type { LeafSite } from './leaf-site.ts';
 import type { LinkSettings } from './link-terms.ts';
 import type { LinkSpool, SpoolStatistics } from './link-spool.ts';
-import { Remote, type RemoteState } from './remote.ts';
+import { Remote, type RemoteContext, type RemoteState } from './remote.ts';
 
 const UNIQUE_CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const UNIQUE_LENGTH = 22;
@@ -75,8 +76,9 @@ export class LeafNodes {
   /** `null`: links are not accepted. Set before the server starts. */
   listener: LinkListener | null = null;
   readonly settings: LinkSettings;
-  readonly remotes: readonly Remote[];
+  private readonly known: Remote[];
   private readonly host: ConnectionHost;
+  private readonly context: RemoteContext;
   /** Some peer can be a leaf to this server, so links hear of each other. */
   private readonly joinsLinks: boolean;
   private readonly interests = new Map<Account, AccountInterest>();
@@ -92,18 +94,76 @@ export class LeafNodes {
       waitsForWrites: options.writeTimeoutPolicy !== 'close',
     };
     const { reconnectIntervalMs, dialTimeoutMs } = options;
-    const context = { ...this.settings, host, reconnectIntervalMs, dialTimeoutMs };
-    this.joinsLinks = options.listener.port !== null || enabled.some(({ isHub }) => isHub);
-    this.remotes = enabled.map((remote) => {
-      const account = site.account(remote.account);
-      if (account === null) throw new Error(`cannot find local account ${JSON.stringify(remote.account)} of a remote`);
-      return new Remote(context, remote, this.interestOf(account));
-    });
+    this.context = { ...this.settings, host, reconnectIntervalMs, dialTimeoutMs };
+    this.joinsLinks = options.listener.port !== null || options.remotes.some(({ isHub }) => isHub);
+    this.known = enabled.map((remote) => this.makeRemote(remote));
+  }
+
+  get remotes(): readonly Remote[] {
+    return this.known;
+  }
+
+  private makeRemote(options: LeafRemoteOptions): Remote {
+    const account = this.settings.site.account(options.account);
+    if (account === null) throw new Error(`cannot find local account ${JSON.stringify(options.account)} of a remote`);
+    return new Remote(this.context, options, this.interestOf(account));
   }
 
   /** Gives remotes their spools; before they dial. */
   useSpools(spools: ReadonlyMap<LeafRemoteOptions, LinkSpool>): void {
     for (const remote of this.remotes) remote.spool = spools.get(remote.options) ?? null;
+  }
+
+  /** Why the remotes cannot become these while the server runs; `null` if they can. */
+  reloadRefusal(remotes: readonly LeafRemoteOptions[]): string | null {
+    const before = new Set(this.known.map(({ options }) => remoteKey(options)));
+    const added = remotes.filter((remote) => !remote.isDisabled && !before.has(remoteKey(remote)));
+    const spooled = added.find(({ spool }) => spool !== null);
+    if (spooled !== undefined) return notYet(spooled, 'a spool needs a restart');
+    const hub = added.find(({ isHub }) => isHub);
+    return hub === undefined || this.joinsLinks ? null : notYet(hub, 'the first remote that is a leaf needs a restart');
+  }
+
+  /** Makes the remotes these: some come, some go, and of those that stay some may have changed. */
+  reconfigure(before: readonly LeafRemoteOptions[], remotes: readonly LeafRemoteOptions[]): void {
+    const { log } = this.host;
+    const wanted = new Map(remotes.map((remote) => [remoteKey(remote), remote]));
+    const old = new Map(before.map((remote) => [remoteKey(remote), remote]));
+    for (const [key, remote] of old) {
+      const now = wanted.get(key);
+      const told = (what: string): void => log.notice(`Reloaded: LeafNode Remote ${remoteName(remote)} ${what}`);
+      if (now === undefined) told('removed');
+      else if (now.isDisabled !== remote.isDisabled) told(`Disabled value is: ${now.isDisabled}`);
+      if (now === undefined || now.isDisabled) this.remove(key);
+      else this.findRemote(key)?.reconfigure(now);
+    }
+    for (const [key, remote] of wanted) if (!remote.isDisabled && this.findRemote(key) === undefined) this.add(remote);
+  }
+
+  private findRemote(key: string): Remote | undefined {
+    return this.known.find(({ options }) => remoteKey(options) === key);
+  }
+
+  private add(options: LeafRemoteOptions): void {
+    const remote = this.makeRemote(options);
+    this.known.push(remote);
+    remote.start();
+  }
+
+  private remove(key: string): void {
+    const index = this.known.findIndex(({ options }) => remoteKey(options) === key);
+    if (index >= 0) this.known.splice(index, 1)[0]?.close('Client Closed');
+  }
+
+  /** Accounts are others now, or have other mappings. */
+  accountsChanged(): void {
+    for (const [account, interest] of this.interests) {
+      if (this.settings.site.account(account.name) === account) interest.mappingsChanged();
+      else {
+        interest.close();
+        this.interests.delete(account);
+      }
+    }
   }
 
   /** Begins to dial every remote. */
@@ -114,13 +174,8 @@ export class LeafNodes {
   /** Ends all links, and dials no more. */
   close(): void {
     this.listener?.close();
-    for (const remote of this.remotes) remote.close();
+    for (const remote of this.known) remote.close('Server Shutdown');
     for (const interest of this.interests.values()) interest.close();
-  }
-
-  /** The account's mappings are others now. */
-  mappingsChanged(account: Account): void {
-    this.interests.get(account)?.mappingsChanged();
   }
 
   /** The open links, in no order. */
@@ -181,4 +236,8 @@ function snapshotOf(link: LeafConnection): LeafLinkSnapshot {
     droppedTooLarge: dropped.tooLarge,
     droppedCongested: dropped.congested,
   };
+}
+
+function notYet(remote: LeafRemoteOptions, why: string): string {
+  return `config reload not supported by petiole yet for LeafNode: remote ${remoteName(remote)}: ${why}`;
 }

@@ -5,7 +5,9 @@ import type { LeafNodes } from '../leafnode/leaf-nodes.ts';
 import type { Account } from './account/account.ts';
 import { LeafAuthenticator, type LeafAuthority } from './auth/leaf-authenticator.ts';
 import type { Logins } from './auth/logins.ts';
+import type { LeafAuthorizationOptions } from './config/leaf-listener-options.ts';
 import type { ServerOptions } from './config/options.ts';
+import { defaultConnectOptions } from './protocol/connect-options.ts';
 import type { ConnectionHost } from './connection/connection-host.ts';
 import type { ServerInfo } from './protocol/server-info.ts';
 
@@ -32,5 +34,16 @@ export function makeLeafListener(server: Site): LeafListener {
     authenticate: (connect, login, decided) =>
       authenticator.authenticate(options().authorization, connect, login, decided),
     interestOf: (account) => leafNodes.interestOf(account),
+    isKnown: (user, account) => {
+      if (server.accounts.get(account.name) !== account) return false;
+      if (user === '' || !usesClients(options().authorization)) return true;
+      const connect = { ...defaultConnectOptions(), user };
+      return server.hasUserOf(connect) || server.hasUserOf({ ...connect, nkey: user });
+    },
   });
+}
+
+/** Leaves log in as clients do. */
+function usesClients({ username, nkey, users }: LeafAuthorizationOptions): boolean {
+  return username === '' && nkey === '' && users.length === 0;
 }

@@ -12,6 +12,7 @@
 import { strict as assert } from 'node:assert';
 import { jetstreamAccounts } from './account/accounts.ts';
 import { announcement, type Announced } from './announcement.ts';
+import type { CompressionOptions } from './config/compression.ts';
 import { formatDuration } from './config/duration.ts';
 import { friendlyBytes } from './config/friendly-bytes.ts';
 import type { ServerOptions } from './config/options.ts';
@@ -23,6 +24,8 @@ import { limitsOf } from './connection/connection-limits.ts';
 import { TracedClient } from './connection/traced-client.ts';
 import { tlsInfo, withoutTls } from './connection/tls-info.ts';
 import type { Log, LogOptions } from './io/log.ts';
+import type { LeafListener } from '../leafnode/leaf-listener.ts';
+import type { LeafNodes } from '../leafnode/leaf-nodes.ts';
 import { PeerErrors } from './protocol/errors.ts';
 import { goQuote } from './protocol/go-quote.ts';
 import type { ServerInfo } from './protocol/server-info.ts';
@@ -37,6 +40,9 @@ export interface Reloadable extends Announced {
   readonly process: ProcessFiles | null;
   /** What is asked of JetStream; `null`: it is off. */
   readonly jetstream: ReloadableJetStream | null;
+  readonly leafNodes: Pick<LeafNodes, 'reloadRefusal' | 'reconfigure'>;
+  /** `null`: links are not accepted. */
+  readonly leafListener: Pick<LeafListener, 'prepare'> | null;
   /** Looks at users, permissions and accounts anew, for everybody who is there. */
   reauthorize(): void;
 }
@@ -88,6 +94,8 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
   ReconnectErrorReports: ({ reconnectErrorReports }) => `reconnect_error_reports = ${reconnectErrorReports}`,
   Tags: () => 'tags',
   Metadata: () => 'metadata',
+  'LeafNode.Compression': ({ leafnodes: { listener } }) =>
+    `LeafNode Compression value is: ${shownCompression(listener.compression)}`,
   TLSConfig: ({ tls }) => `tls = ${tls === null ? 'disabled' : 'enabled'}`,
   TLSTimeout: ({ tls }) => `tls timeout = ${(tls?.timeoutMs ?? 0) / 1000}`,
   TLSPinnedCerts: ({ tls }) => `${tls?.pinnedKeys.length ?? 0} pinned_certs`,
@@ -95,6 +103,9 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
   TLSHandshakeFirstFallback: ({ tls }) =>
     `Client TLS handshake first fallback delay: ${formatDuration(tls?.fallbackDelayMs ?? 0)}`,
 };
+
+/** What links are told that are there, by themselves. */
+const OF_LEAVES: ReadonlySet<string> = new Set(['LeafNode.Remotes', 'LeafNode.TLSConfig']);
 
 const AUTHORIZATION: ReadonlySet<string> = new Set([
   'Username',
@@ -115,10 +126,13 @@ export function logOptionsOf(options: ServerOptions): LogOptions {
 export function reload(server: Reloadable, given: ServerOptions): string | null {
   const before = server.options;
   // Where any free port will do, the server stays on the one it has.
-  const next = given.port === 0 ? { ...given, port: before.port } : given;
+  const next = keepPorts(before, given);
   const changes = changedOptions(before, next);
   const refusal =
-    reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined) ?? accountsRefusal(server, before, next);
+    reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined || OF_LEAVES.has(field)) ??
+    leafTlsRefusal(before, next) ??
+    server.leafNodes.reloadRefusal(next.leafnodes.remotes) ??
+    accountsRefusal(server, before, next);
   if (refusal !== null) return refusal;
   let takeOn: (() => void)[];
   try {
@@ -133,9 +147,23 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   for (const client of server.clients.values()) TracedClient.follow(client, server.log.traceEnabled);
   if (changes.some(({ field }) => field === 'MaxConn')) closeSurplus(server);
   if (changes.some(({ field }) => AUTHORIZATION.has(field))) server.reauthorize();
+  server.leafNodes.reconfigure(before.leafnodes.remotes, next.leafnodes.remotes);
   if (changes.some(({ field }) => field === 'TLSPinnedCerts')) server.listener.closeUnpinned(server.clients.values());
   server.log.notice(`Reloaded server configuration (${next.configDigest})`);
   return null;
+}
+
+function keepPorts(before: ServerOptions, given: ServerOptions): ServerOptions {
+  const { listener } = given.leafnodes;
+  const leafPort = listener.port === 0 ? before.leafnodes.listener.port : listener.port;
+  const leafnodes = { ...given.leafnodes, listener: { ...listener, port: leafPort } };
+  return { ...given, port: given.port === 0 ? before.port : given.port, leafnodes };
+}
+
+/** The leaf port takes links in another way with TLS than without. */
+function leafTlsRefusal(before: ServerOptions, next: ServerOptions): string | null {
+  if ((before.leafnodes.listener.tls === null) === (next.leafnodes.listener.tls === null)) return null;
+  return 'config reload not supported by petiole yet for LeafNode: turning TLS on or off needs a restart';
 }
 
 /** An account that had JetStream since the start, and streams then, does not get it back while the server runs. */
@@ -148,11 +176,16 @@ function accountsRefusal({ jetstream }: Reloadable, before: ServerOptions, next:
   return `config reload not supported by petiole yet for Accounts: ${what}`;
 }
 
+function shownCompression({ mode, rttThresholdsMs }: CompressionOptions): string {
+  return `{${mode} [${rttThresholdsMs.map(formatDuration).join(' ')}]}`;
+}
+
 /** What can fail is done, and what cannot is left to be done. */
 function makeReady(server: Reloadable, next: ServerOptions): (() => void)[] {
   const info = announcement(server, next);
   const { host, port } = next.clientAdvertise === '' ? server.info : info;
   const secure = server.listener.prepare(next);
+  const secureLeaves = server.leafListener?.prepare(next.leafnodes.listener);
   const openFiles = server.process?.prepare(next);
   return [
     () => Object.assign(server.limits, limitsOf(next)),
@@ -161,6 +194,7 @@ function makeReady(server: Reloadable, next: ServerOptions): (() => void)[] {
       server.info = { ...withoutTls(server.info), host, port, ...tlsInfo(next), max_payload: info.max_payload };
     },
     secure,
+    () => secureLeaves?.(),
     () => openFiles?.(),
     () => server.log.configure(logOptionsOf(next)),
   ];

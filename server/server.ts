@@ -277,6 +277,8 @@ export class Server implements ConnectionHost, MonitorSource {
     delete this.info.auth_required;
     if (this.authRequired) this.info.auth_required = true;
     for (const client of this.clients.values()) client.reconsider();
+    this.leafListener?.reconsider();
+    this.leafNodes.accountsChanged();
   }
 
   // ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────

@@ -29,6 +29,7 @@ import type { PageRequest } from './page-option.ts';
 import { isMeant, STATISTICS_BODY } from './request-filter.ts';
 import type { RequestKind } from './request-kind.ts';
 import { ServerCommands } from './server-commands.ts';
+import type { KnownServers } from './known-servers.ts';
 import type { ServerDescription } from './server-description.ts';
 import { SERVER_KINDS } from './server-kinds.ts';
 import { serverStatistics } from './server-statistics.ts';
@@ -52,14 +53,16 @@ interface Waiting {
 export class SystemAnswers {
   private readonly host: SystemHost;
   private readonly description: ServerDescription;
+  private readonly known: KnownServers;
   private readonly replies: SystemReplies;
   private readonly commands: ServerCommands;
   private readonly context: MonitorContext;
   private readonly waiting: Waiting[] = [];
   private isWriting = false;
 
-  constructor(host: SystemHost, description: ServerDescription) {
+  constructor(host: SystemHost, description: ServerDescription, known: KnownServers) {
     this.host = host;
+    this.known = known;
     this.description = description;
     this.replies = new SystemReplies(host.systemAccount, description);
     this.commands = new ServerCommands(host, this.replies);
@@ -110,7 +113,7 @@ export class SystemAnswers {
       if (error !== null) this.replies.refuse(to, 400, error);
       if (error !== null || !isMeant(this.host, value.filter)) return;
     }
-    this.replies.succeed(to, bytesOfText(serverStatistics(this.context, 1)), 'statsz');
+    this.replies.succeed(to, bytesOfText(serverStatistics(this.context, this.known.count + 1)), 'statsz');
   }
 
   private answerConnections({ account, reply, body }: SystemRequest): void {

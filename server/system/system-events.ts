@@ -28,6 +28,7 @@ import { Message } from '../protocol/message.ts';
 import { subjectMatches } from '../subject/subject.ts';
 import type { Subscription } from '../subject/subscription.ts';
 import { connectEvent, disconnectEvent, type EventStamp } from './connection-event.ts';
+import type { KnownServers } from './known-servers.ts';
 import type { ServerDescription } from './server-description.ts';
 import type { SystemAnswers } from './system-answers.ts';
 import type { SystemRequests } from './system-requests.ts';
@@ -44,19 +45,23 @@ export class SystemEvents implements InterestListener {
   private readonly host: MonitorSource;
   private readonly description: ServerDescription;
   private readonly requests: SystemRequests;
+  private readonly known: KnownServers;
   private readonly statisticsSubject: string;
   private watchers = 0;
+  /** How many of them listen to the summary. */
+  private statisticsWatchers = 0;
   private statisticsTimer: Timer | null = null;
   private readonly changed = new Set<Account>();
   private changesTimer: Timer | null = null;
   private heartbeatTimer: Timer | null = null;
   private isOpen = false;
 
-  /** `requests` has what is needed to describe more than one connection. */
-  constructor(host: MonitorSource, description: ServerDescription, requests: SystemRequests) {
+  /** `requests` has what is needed to describe more than one connection; `known` listens too, and counts for nobody. */
+  constructor(host: MonitorSource, description: ServerDescription, requests: SystemRequests, known: KnownServers) {
     this.host = host;
     this.description = description;
     this.requests = requests;
+    this.known = known;
     this.statisticsSubject = `$SYS.SERVER.${host.id}.STATSZ`;
   }
 
@@ -67,22 +72,26 @@ export class SystemEvents implements InterestListener {
 
   // ── who listens ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-  subscriptionAdded({ key }: Subscription): void {
-    if (!OVERLAPS_EVENTS.test(key)) return;
+  subscriptionAdded({ key, sink }: Subscription): void {
+    if (sink === this.known || !OVERLAPS_EVENTS.test(key)) return;
     this.watchers++;
-    const isTicking = this.statisticsTimer !== null;
-    if (!isTicking && subjectMatches(key, this.statisticsSubject)) this.tickAfter(STATISTICS_MS_MIN);
+    if (subjectMatches(key, this.statisticsSubject)) {
+      this.statisticsWatchers++;
+      if (this.statisticsTimer === null) this.tickAfter(STATISTICS_MS_MIN);
+    }
     if (this.heartbeatTimer === null) this.beatLater();
   }
 
-  subscriptionRemoved({ key }: Subscription): void {
-    if (OVERLAPS_EVENTS.test(key)) this.watchers--;
+  subscriptionRemoved({ key, sink }: Subscription): void {
+    if (sink === this.known || !OVERLAPS_EVENTS.test(key)) return;
+    this.watchers--;
+    if (subjectMatches(key, this.statisticsSubject)) this.statisticsWatchers--;
   }
 
   private tickAfter(ms: number): void {
     this.statisticsTimer = this.host.io.timers.after(ms, () => {
       this.statisticsTimer = null;
-      if (!this.isOpen || !this.host.systemAccount.hasInterest(Buffer.from(this.statisticsSubject))) return;
+      if (!this.isOpen || this.statisticsWatchers === 0) return;
       this.requests.withAnswers((answers) => answers.publishStatistics());
       this.tickAfter(Math.min(ms * 2, STATISTICS_MS_MAX));
     });

@@ -16,6 +16,7 @@ import type { Account } from '../account/account.ts';
 import type { Sink, SinkKind } from '../ports.ts';
 import type { Message } from '../protocol/message.ts';
 import { Subscription } from '../subject/subscription.ts';
+import type { KnownServers } from './known-servers.ts';
 import type { ServerDescription } from './server-description.ts';
 import type { SystemAnswers } from './system-answers.ts';
 import type { SystemHost } from './system-host.ts';
@@ -38,12 +39,14 @@ export class SystemRequests implements Sink {
   readonly sinkKind: SinkKind = 'internal';
   private readonly host: SystemHost;
   private readonly description: ServerDescription;
+  private readonly known: KnownServers;
   private answers: SystemAnswers | null = null;
   private isLoading = false;
   private readonly waiting: ((answers: SystemAnswers) => void)[] = [];
 
-  constructor(host: SystemHost, description: ServerDescription) {
+  constructor(host: SystemHost, description: ServerDescription, known: KnownServers) {
     this.host = host;
+    this.known = known;
     this.description = description;
   }
 
@@ -95,7 +98,7 @@ export class SystemRequests implements Sink {
     this.isLoading = true;
     import('./system-answers.ts').then(
       ({ SystemAnswers: Answers }) => {
-        this.answers = new Answers(this.host, this.description);
+        this.answers = new Answers(this.host, this.description, this.known);
         this.workOff();
       },
       (error: unknown) => {

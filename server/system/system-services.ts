@@ -10,6 +10,7 @@ import { LeafConnection } from '../../leafnode/leaf-connection.ts';
 import { SolicitedLink } from '../../leafnode/solicited-link.ts';
 import type { SystemHost } from './system-host.ts';
 import type { ClosedReason } from '../protocol/errors.ts';
+import { KnownServers } from './known-servers.ts';
 import { ServerDescription } from './server-description.ts';
 import { SystemEvents } from './system-events.ts';
 import { SystemImports } from './system-imports.ts';
@@ -21,14 +22,16 @@ export class SystemServices {
   private readonly host: SystemHost;
   private readonly description: ServerDescription;
   private readonly requests: SystemRequests;
+  private readonly known: KnownServers;
   private readonly imports: SystemImports;
 
   constructor(host: SystemHost) {
     this.host = host;
     this.description = new ServerDescription(host);
-    this.requests = new SystemRequests(host, this.description);
+    this.known = new KnownServers(host);
+    this.requests = new SystemRequests(host, this.description, this.known);
     this.imports = new SystemImports(host.io, host.systemAccount);
-    this.events = new SystemEvents(host, this.description, this.requests);
+    this.events = new SystemEvents(host, this.description, this.requests, this.known);
   }
 
   /** Serves all accounts there are from now on. */
@@ -36,6 +39,7 @@ export class SystemServices {
     for (const account of this.host.accounts.values()) this.serve(account);
     this.requests.open();
     this.events.open();
+    this.known.open(this.host);
   }
 
   /** Serves an account that is new. */

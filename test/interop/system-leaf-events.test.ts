@@ -24,8 +24,8 @@ describeTargets('events of a leaf link', (target) => {
        ${ACCOUNTS}
        leafnodes { reconnect: 1, remotes: [{ url: "nats://l:p@127.0.0.1:${port}", account: A }] }`,
     );
-    const heard = await watch(leaf);
     await until(async () => (await leafs(leaf)) === 1, 'the link to open');
+    const heard = await watch(leaf);
     await hub.stop();
     await until(() => heard.length >= 2, 'to hear that the link has gone', 10_000);
     expect(heard.map(({ subject }) => subject).toSorted()).toEqual(['A.DISCONNECT', 'A.SERVER.CONNS']);
@@ -70,6 +70,41 @@ describeTargets('events of a leaf link', (target) => {
       kind: 'Leafnode',
     });
   });
+});
+
+describeTargets('servers that share a system account', (target) => {
+  it('know of each other, until one goes', async () => {
+    const hub = await serve(
+      other(target),
+      `server_name: hub
+       ${ACCOUNTS}
+       leafnodes { listen: "127.0.0.1:-1", authorization { users: [{ user: l, password: p, account: SYS }] } }`,
+    );
+    const { port } = await hub.listening('leafnode');
+    const leaf = await serve(
+      target,
+      `server_name: leaf
+       ${ACCOUNTS}
+       leafnodes { remotes: [{ url: "nats://l:p@127.0.0.1:${port}", account: SYS }] }`,
+    );
+    const system = await systemOf(leaf);
+    const active = async (): Promise<Record<string, number>> => {
+      const found: Record<string, number> = {};
+      for await (const message of await system.requestMany('$SYS.REQ.SERVER.PING', '', { maxWait: 300 })) {
+        const { server, statsz } = message.json<Record<'server' | 'statsz', Json>>();
+        found[String(server['name'])] = Number(statsz['active_servers']);
+      }
+      return found;
+    };
+    await until(
+      async () => Object.values(await active()).join(' ') === '2 2',
+      'the servers to know of each other',
+      15_000,
+    );
+    await hub.stop();
+    await until(async () => (await active())['leaf'] === 1, 'the leaf to be alone', 5_000);
+    expect(await active()).toEqual({ leaf: 1 });
+  }, 40_000);
 });
 
 /** The server at the other end is always the real one. */

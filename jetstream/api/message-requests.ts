@@ -28,16 +28,13 @@ const getMessage: ApiHandler = (context, request) => {
   const entry = streamOf(context, request, request.tokens[NAME], GET);
   if (entry === null) return;
   const { store } = entry.stream;
-  runPaced(
-    jetstream.io,
-    store,
-    findMessage(store, wanted),
-    () => false,
-    (message) => {
+  const isOver = (): boolean => false;
+  entry.stream.whenVisible(() => {
+    runPaced(jetstream.io, store, findMessage(store, wanted), isOver, (message) => {
       if (message === null) request.refuse(GET, ApiErrors.noMessageFound);
       else request.respond(GET, { message: messageJson(message, body.noHeaders) });
-    },
-  );
+    });
+  });
 };
 
 /** What one message the body asks for; `null` when it asks for none, several, or in more than one way. */

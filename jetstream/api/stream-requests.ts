@@ -165,12 +165,15 @@ const describeStream: ApiHandler = (context, request) => {
   const { store } = entry.stream;
   const { offset } = body.paged;
   const isOver = (): boolean => false;
-  runPaced(context.jetstream.io, store, stateDetails(store, { ...body, offset }), isOver, (details) => {
-    streamInfo(entry, 'full', details, (info) => {
-      const { ts, ...rest } = info;
-      const { total } = details;
-      const limits = total === 0 ? NO_PAGE : { total, offset, limit: SUBJECTS_LIMIT };
-      request.respond(INFO, { ...limits, ...rest, cluster: { leader: context.jetstream.serverName }, ts });
+  // What somebody published before, and has not been told of, is counted too.
+  entry.stream.whenVisible(() => {
+    runPaced(context.jetstream.io, store, stateDetails(store, { ...body, offset }), isOver, (details) => {
+      streamInfo(entry, 'full', details, (info) => {
+        const { ts, ...rest } = info;
+        const { total } = details;
+        const limits = total === 0 ? NO_PAGE : { total, offset, limit: SUBJECTS_LIMIT };
+        request.respond(INFO, { ...limits, ...rest, cluster: { leader: context.jetstream.serverName }, ts });
+      });
     });
   });
 };

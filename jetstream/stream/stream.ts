@@ -41,6 +41,7 @@ import { SourcePositions } from './source-positions.ts';
 import { StreamClock, timeMs } from './stream-clock.ts';
 import { type RememberingStream, StreamMemory } from './stream-memory.ts';
 import { StreamSubscriptions } from './stream-subscriptions.ts';
+import { VisibleWaits } from './visible-waits.ts';
 import { WindowClock } from './window-clock.ts';
 import type { StreamConfig } from './stream-config.ts';
 import type { StorageUse, StreamHost } from './stream-host.ts';
@@ -76,6 +77,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   private readonly atomicBatches: AtomicBatches;
   private readonly fastBatches: FastBatches;
   private readonly awaitedCounters: AwaitedCounters;
+  private readonly visibleWaits: VisibleWaits;
   private transform: InboundTransform | null = null;
   private republisher: Republisher | null = null;
   private readonly use: StorageUse;
@@ -110,6 +112,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.subscriptions = new StreamSubscriptions(account, this);
     this.atomicBatches = new AtomicBatches(this);
     this.fastBatches = new FastBatches(this);
+    this.visibleWaits = new VisibleWaits(host.io.timers, this.store);
     this.awaitedCounters = new AwaitedCounters(this, (message) => this.take(message));
     this.applyLimits();
   }
@@ -171,6 +174,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.fastBatches.clear();
     this.lifetimes.stop();
     this.schedules.stop();
+    this.visibleWaits.stop();
     this.idExpiry.stop();
   }
 
@@ -339,6 +343,11 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.interest.whenReviewed(() => this.whenDurable(done));
   }
 
+  /** Calls back when what was published so far is visible, unless the disk takes its time. */
+  whenVisible(done: () => void): void {
+    this.visibleWaits.wait(done);
+  }
+
   /** Calls back when everything that was asked of the store so far is durable. */
   whenDurable(done: () => void): void {
     if (this.store instanceof FileStore) this.store.whenDurable(done);
@@ -353,6 +362,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.answers.release(toSequence);
     this.positions.stored(toSequence);
     this.schedules.visible(toSequence);
+    this.visibleWaits.visible(toSequence);
     for (const observer of this.observers) observer.stored(fromSequence, toSequence);
     this.lifetimes.messagesChanged();
   }

@@ -61,7 +61,6 @@ export interface LinkLobby {
   interestOf(identity: Identity): AccountInterest;
   /** Takes the link in, in the place of an older one of the same leaf; why not, or `null`. */
   admit(link: AcceptedLink, identity: Identity, connect: LeafConnect): PeerError | null;
-  isSystem(account: Account): boolean;
   gone(link: AcceptedLink): void;
 }
 
@@ -273,13 +272,7 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
   }
 
   protected override opened(): void {
-    if (!this.lobby.isSystem(this.account)) {
-      this.sayDomains();
-      return;
-    }
-    const cluster = this.remoteCluster === '' ? '' : `/${this.remoteCluster}`;
-    this.host.log.notice(`${this.label} - System account connected from ${this.remoteServer}${cluster}`);
-    this.host.log.notice(`${this.label} - JetStream not extended, domains differ`);
+    this.sayDomains();
   }
 
   private refuseLogin(name: string): void {

@@ -166,7 +166,14 @@ export abstract class LeafConnection extends Connection implements LeafOperation
 
   protected sayDomains(): void {
     const { host, settings } = this;
-    const { domain, hasJetStream } = settings.site;
+    const { site } = settings;
+    const { domain, hasJetStream } = site;
+    if (site.isSystemAccount(this.account)) {
+      const cluster = this.remoteCluster === '' ? '' : `/${this.remoteCluster}`;
+      host.log.notice(`${this.label} - System account connected from ${this.remoteServer}${cluster}`);
+      host.log.notice(`${this.label} - JetStream not extended, domains differ`);
+      return;
+    }
     if (domain !== this.remoteDomain || !hasJetStream) {
       const domains = `local ${JSON.stringify(domain)}, remote ${JSON.stringify(this.remoteDomain)}`;
       host.log.notice(`${this.label} - JetStream using domains: ${domains}`);

@@ -52,6 +52,8 @@ export interface ConnectFacts {
   readonly headers: boolean;
   readonly compression: CompressionMode;
   readonly denyImports: readonly string[];
+  /** Nothing of the interest of the hub's other links is wanted. */
+  readonly isolate: boolean;
 }
 
 /** The INFO behind which this side compresses; nothing else is asked of it. */
@@ -70,7 +72,7 @@ export function compressionLine(site: LeafSite, connectionId: number, told: Comp
 
 /** The CONNECT line, fields and their order as nats-server sends them; what is empty or false is left out. */
 export function connectLine(facts: ConnectFacts): string {
-  const { site, account, login, signed, isHub, headers, compression, denyImports } = facts;
+  const { site, account, login, signed, isHub, headers, compression, denyImports, isolate } = facts;
   const fields = {
     version: site.version,
     nkey: signed?.nkey,
@@ -87,6 +89,7 @@ export function connectLine(facts: ConnectFacts): string {
     headers,
     jetstream: site.hasJetStream,
     deny_pub: denyImports.length > 0 ? denyImports.map(toText) : undefined,
+    isolate,
     compress_mode: compression,
     remote_account: account,
     protocol: PROTOCOL,

@@ -43,7 +43,7 @@ import { hostPort } from './dial.ts';
 import type { SubjectLists } from './hub-info.ts';
 import type { LeafConnect } from './leaf-connect.ts';
 import { answerLine, greetingLine, type HubFacts } from './leaf-greeting.ts';
-import { type LinkDenies, LeafPermissions } from './leaf-permissions.ts';
+import { type LinkDenies, LeafPermissions, SYSTEM_OWN } from './leaf-permissions.ts';
 import { LinkSocket } from './link-socket.ts';
 import type { LinkSettings } from './link-terms.ts';
 
@@ -52,8 +52,6 @@ const PERMISSIONS_MAX = 1024;
 const NONCE_BYTES = 11;
 /** Stands for "no cluster" between servers, so none can have it. */
 const RESERVED_CLUSTER = '_';
-/** What of JetStream stays on its side of a link between system accounts, beside what does on every link. */
-const SYSTEM_OWN: readonly string[] = ['$NRG.>', '$JSC.>'];
 
 /** Why leaves can't link. */
 export interface LeafOpenFailure {
@@ -272,7 +270,7 @@ export class LeafListener implements LinkLobby {
     return made;
   }
 
-  isSystem(account: Account): boolean {
+  private isSystem(account: Account): boolean {
     return account === this.site.systemAccount;
   }
 

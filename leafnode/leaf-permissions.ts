@@ -25,6 +25,8 @@ import { isLiteral, isSubsetMatch, subjectsCollide } from '../server/subject/sub
 import { isAckSubject, startsWith } from './deliver-subject.ts';
 import type { SubjectLists } from './hub-info.ts';
 
+/** What of JetStream stays on its side of a link between system accounts, beside what does on every link. */
+export const SYSTEM_OWN: readonly string[] = ['$NRG.>', '$JSC.>'];
 const JETSTREAM_OWN: readonly string[] = ['$JS.API.>', '$KV.>', '$OBJ.>'];
 const FREE_TO_RECEIVE: readonly Buffer[] = ['_R_.', '_GR_.', '$GR.'].map((prefix) => Buffer.from(prefix));
 const EVERYTHING: SubjectRules = { allow: null, deny: [] };

@@ -17,5 +17,6 @@ export interface LeafSite {
   readonly reconnectErrorReports: number;
   /** The next number of the series that clients and links share. */
   nextConnectionId(): number;
+  isSystemAccount(account: Account): boolean;
   account(name: string): Account | null;
 }

@@ -20,7 +20,7 @@ import { fileLogin, keyLogin, type SignedLogin } from './leaf-credentials.ts';
 import { type HubInfo, readHubInfo } from './hub-info.ts';
 import { LeafConnection } from './leaf-connection.ts';
 import { compressionLine, connectLine, refusalOf } from './leaf-handshake.ts';
-import { LeafPermissions, type LinkDenies } from './leaf-permissions.ts';
+import { LeafPermissions, type LinkDenies, SYSTEM_OWN } from './leaf-permissions.ts';
 import type { LeafSession } from './leaf-session.ts';
 import { LinkCompression } from './link-compression.ts';
 import type { LinkSocket } from './link-socket.ts';
@@ -51,8 +51,13 @@ export class SolicitedLink extends LeafConnection {
     this.terms = terms;
     this.isSpoke = !options.isHub;
     const ownDomain = site.hasJetStream ? site.domain : '';
-    const { denyExports, denyImports } = options;
+    const own = site.isSystemAccount(interest.account) ? SYSTEM_OWN : [];
+    const [denyExports, denyImports] = [
+      [...options.denyExports, ...own],
+      [...options.denyImports, ...own],
+    ];
     this.denies = { denyExports, denyImports, ownDomain, ...(options.isHub && { inbound: null }) };
+    this.isIsolated = options.isIsolated;
     this.joined = this.join(interest, new LeafPermissions(this.denies, null, null));
     this.joined.spool = terms.spool;
     this.agreement = new LinkCompression(socket, options.compression);
@@ -176,13 +181,13 @@ export class SolicitedLink extends LeafConnection {
     }
     const { host, terms, accountName: account, compression } = this;
     const { site, login, options } = terms;
-    const { isHub, denyImports } = options;
+    const { isHub, denyImports, asksForIsolation: isolate } = options;
     const headers = host.headersSupported && info.headers;
     this.remoteServer = info.serverName === '' ? info.serverId : info.serverName;
     this.remoteCluster = info.cluster;
     this.remoteDomain = info.domain;
     this.joined.outbox.withHeaders = headers;
-    const facts = { site, account, login, signed, isHub, headers, compression, denyImports };
+    const facts = { site, account, login, signed, isHub, headers, compression, denyImports, isolate };
     this.send(Buffer.from(connectLine(facts), 'utf8'));
     host.log.debug(`${this.label} - Remote leafnode connect msg sent`);
     this.await('connect info', STEP_MS);

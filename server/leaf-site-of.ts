@@ -9,6 +9,7 @@ interface Site {
   readonly id: string;
   readonly name: string;
   readonly options: ServerOptions;
+  readonly systemAccount: Account;
   readonly accounts: ReadonlyMap<string, Account>;
   nextConnectionId(): number;
 }
@@ -29,6 +30,7 @@ export function leafSiteOf(server: Site): LeafSite {
     get reconnectErrorReports() {
       return server.options.reconnectErrorReports;
     },
+    isSystemAccount: (account) => account === server.systemAccount,
     nextConnectionId: () => server.nextConnectionId(),
     account: (name) => server.accounts.get(name) ?? null,
   };

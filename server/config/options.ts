@@ -196,6 +196,10 @@ export interface LeafRemoteOptions {
   readonly isDisabled: boolean;
   /** Also dials the addresses that the hub tells. */
   readonly followsDiscoveredServers: boolean;
+  /** The server dialled hears nothing of the interest of other links. */
+  readonly isIsolated: boolean;
+  /** Asks the server dialled for the same. */
+  readonly asksForIsolation: boolean;
   readonly compression: CompressionOptions;
   /** null: as the server dialled asks for. */
   readonly tls: TlsOptions | null;

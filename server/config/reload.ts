@@ -146,6 +146,8 @@ const REMOTE_FIELDS: readonly (readonly [field: string, value: (remote: LeafRemo
   ['DenyExports', ({ denyExports }) => goText(denyExports)],
   ['FirstInfoTimeout', ({ firstInfoTimeoutMs }) => formatDuration(firstInfoTimeoutMs)],
   ['DialTimeout', ({ dialTimeoutMs }) => formatDuration(dialTimeoutMs)],
+  ['LocalIsolation', ({ isIsolated }) => String(isIsolated)],
+  ['RequestIsolation', ({ asksForIsolation }) => String(asksForIsolation)],
   ['IgnoreDiscoveredServers', ({ followsDiscoveredServers }) => String(!followsDiscoveredServers)],
 ];
 

@@ -39,7 +39,6 @@ export const LEAF_REMOTE_KEYS: readonly Key<LeafRemoteDraft>[] = [
     { ...LEAF, aliases: ['local'], default: '$G', doc: 'Local account that the link joins.' },
     (draft, node, reading) => {
       draft.account = reading.string(node) ?? draft.account;
-      if (draft.account === '$SYS') reading.notSupported(node.place, 'account $SYS');
     },
   ),
   remote.negation('no_randomize', 'randomizesUrls', {
@@ -76,6 +75,17 @@ export const LEAF_REMOTE_KEYS: readonly Key<LeafRemoteDraft>[] = [
     ...FIXED_LEAF,
     default: 'false',
     doc: 'Dials only the URLs given and none that the hub tells.',
+  }),
+  remote.boolean('isolate_leafnode_interest', 'isIsolated', {
+    ...FIXED_LEAF,
+    aliases: ['isolate'],
+    default: 'false',
+    doc: 'Keeps the interest of other links from the server dialled.',
+  }),
+  remote.boolean('request_isolation', 'asksForIsolation', {
+    ...FIXED_LEAF,
+    default: 'false',
+    doc: 'Asks the server dialled to keep the interest of other links from this one.',
   }),
   remote.custom(
     'compression',
@@ -128,8 +138,6 @@ export const LEAF_REMOTE_KEYS: readonly Key<LeafRemoteDraft>[] = [
     'ws_compression|ws_compress|websocket_compress|websocket_compression': ['boolean', 'Compresses frames.', false],
     'ws_no_masking|websocket_no_masking': ['boolean', 'Sends WebSocket frames unmasked.', false],
     'jetstream_cluster_migrate|js_cluster_migrate': ['boolean or map', 'Gives up leadership without link.', false],
-    'isolate_leafnode_interest|isolate': ['boolean', 'Keeps interest of other links from this one.', false],
-    request_isolation: ['boolean', 'Asks the hub to keep interest of other links from this one.', false],
   }),
   absent('proxy', 'map', {
     ...FIXED_LEAF,
@@ -182,6 +190,8 @@ function emptyRemote(): LeafRemoteDraft {
     dialTimeoutMs: 0,
     isDisabled: false,
     followsDiscoveredServers: true,
+    isIsolated: false,
+    asksForIsolation: false,
     compression: AUTOMATIC_COMPRESSION,
     tls: null,
     credentialsFile: '',

@@ -119,6 +119,8 @@ export function remoteOptions(urls: readonly string[], remote: Partial<LeafRemot
     dialTimeoutMs: 0,
     isDisabled: false,
     followsDiscoveredServers: true,
+    isIsolated: false,
+    asksForIsolation: false,
     compression: { mode: 'off', rttThresholdsMs: [] },
     spool: null,
     tls: null,
@@ -151,6 +153,7 @@ function siteOf(server: Server, name: string): LeafSite {
     domain: '',
     connectErrorReports: 3600,
     reconnectErrorReports: 1,
+    isSystemAccount: (account) => account === server.systemAccount,
     nextConnectionId: () => id++,
     account: (account) => (account === '$G' ? server.globalAccount : null),
   };

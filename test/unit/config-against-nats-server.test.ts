@@ -46,7 +46,6 @@ const FILES: readonly (string | Uint8Array)[] = [
   'leafnodes { remotes: [ {url: "nats://x", compression: {rtts: ["x"]}} ] }',
   'leafnodes { remotes: [ {url: "nats://x", compression: 5} ] }',
   'leafnodes { remotes: [ {url: "nats://x", creds: "/a.creds"}, {url: "nats://x", creds: "/b.creds"} ] }',
-  'leafnodes { remotes: [ {url: "nats://x", creds: "/a.creds"}, {url: "nats://x", creds: "/a.creds"} ] }',
   `leafnodes { remotes: [ {url: "nats://x", seed: ${USER_SEED}} ] }`,
   `leafnodes { remotes: [ {url: "nats://x", seed: ${USER_SEED}}, {url: "nats://x", nkey: ${USER_SEED}} ] }`,
   'leafnodes { remotes: [ {url: "nats://x", tls: 5} ] }',

@@ -193,10 +193,6 @@ describe('what petiole does not have yet', () => {
     ['jetstream { unique_tag: az }', '1:12: unique_tag: not supported by petiole yet'],
     ['jetstream { limits { batch { max_msgs: 5 } } }', '1:21: batch: not supported by petiole yet'],
     ['leafnodes { remotes: [ {url: "wss://x"} ] }', '1:24: wss url: not supported by petiole yet'],
-    [
-      'leafnodes { remotes: [ {url: "nats://x", account: "$SYS"} ] }',
-      '1:41: account $SYS: not supported by petiole yet',
-    ],
   ])('%s', (config, complaint) => {
     expect(complaints(config)).toEqual([complaint]);
   });

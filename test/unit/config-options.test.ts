@@ -283,7 +283,7 @@ describe('leafnodes', () => {
         { url: "nats-leaf://u:p%40x@hub:7000", compression: off }
         { urls: [ "nats://a", "nats://[::1]:5", " NATS://tok@b.c " ], account: "$G", no_randomize: true, hub: true
           deny_imports: [ x, "y.>" ], deny_export: z, first_info_timeout: "5s", dial_timeout: "6s"
-          disabled: true, ignore_discovered_servers: true, compression: false }
+          disabled: true, ignore_discovered_servers: true, isolate: true, request_isolation: true, compression: false }
       ]
     }`);
     expect(leafnodes).toMatchObject({
@@ -313,10 +313,13 @@ describe('leafnodes', () => {
         dialTimeoutMs: 2_000,
         isDisabled: false,
         followsDiscoveredServers: true,
+        isIsolated: false,
+        asksForIsolation: false,
         compression: { mode: 'off', rttThresholdsMs: [] },
         tls: null,
         credentialsFile: '',
         nkeySeed: '',
+        spool: null,
       },
       {
         urls: [
@@ -347,10 +350,13 @@ describe('leafnodes', () => {
         dialTimeoutMs: 6_000,
         isDisabled: true,
         followsDiscoveredServers: false,
+        isIsolated: true,
+        asksForIsolation: true,
         compression: { mode: 'off', rttThresholdsMs: [] },
         tls: null,
         credentialsFile: '',
         nkeySeed: '',
+        spool: null,
       },
     ]);
     expect(logWarnings).toEqual([]);

@@ -82,7 +82,7 @@ const KNOWN: Readonly<Record<string, string>> = {
 };
 
 /** What petiole has beyond that. */
-const OWN: Readonly<Record<string, string>> = { '': 'log_format unix unix_mode' };
+const OWN: Readonly<Record<string, string>> = { '': 'log_format unix unix_mode', 'leafnodes.remotes[]': 'spool' };
 
 function isAbsent(key: KeyFacts): key is AbsentKey {
   return 'accepts' in key;

@@ -9,12 +9,13 @@
 
 import { Buffer } from 'node:buffer';
 import type { IoError } from '../../server/io/io.ts';
+import { runSliced } from '../../server/io/slicer.ts';
 import { copyReadable } from './block-copy.ts';
 import type { IsSure } from './block-move.ts';
 import { BlockEraser } from './block-eraser.ts';
 import type { BlockHeader } from './block-header.ts';
 import type { BlockIndex } from './block-index.ts';
-import { BlockIndexFile, encodeBlockIndex } from './block-index-file.ts';
+import { BlockIndexFile, blockIndexBytes, encodeBlockIndex } from './block-index-file.ts';
 import type { BlockList } from './block-list.ts';
 import { CountedFile } from './counted-file.ts';
 import { FileBlockBytes } from './file-block-bytes.ts';
@@ -118,16 +119,24 @@ export class BlockFiles {
   private bringToDevice(block: MessageBlock): void {
     block.bytes.sync((syncError) => {
       if (!this.unsaved.has(block)) return;
-      if (syncError !== null) {
-        this.retrySave(block, syncError);
-        return;
+      if (syncError === null) this.writeIndex(block);
+      else this.retrySave(block, syncError);
+    });
+  }
+
+  private writeIndex(block: MessageBlock): void {
+    const { files } = this;
+    const work = blockIndexBytes(this.stream, block.number, block.index as BlockIndex, this.subjects);
+    files.began();
+    runSliced(files.io, work, (bytes) => {
+      if (this.unsaved.has(block)) {
+        files.replaceFile(this.indexPath(block), bytes, (error) => {
+          if (!this.unsaved.has(block)) return;
+          if (error === null) this.saved(block);
+          else this.retrySave(block, error);
+        });
       }
-      const bytes = this.encodeIndex(block, block.index as BlockIndex);
-      this.files.replaceFile(this.indexPath(block), bytes, (error) => {
-        if (!this.unsaved.has(block)) return;
-        if (error === null) this.saved(block);
-        else this.retrySave(block, error);
-      });
+      files.ended();
     });
   }
 

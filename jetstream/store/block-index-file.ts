@@ -25,18 +25,35 @@ const MAGIC = 'PETIDX02';
 const HEADER_BYTES = 36;
 const CRC_AT = 32;
 const SUBJECT_HEAD_BYTES = 14;
+/** Slots or subjects that are encoded in one piece of work. */
+const PIECE_SLOTS = 4096;
 
-/** The file of an index. A block is closed in the middle of publishing: this takes as little as it can. */
+/** The file of an index. */
 export function encodeBlockIndex(stream: number, block: number, index: BlockIndex, subjects: SubjectIndex): Buffer {
+  const work = blockIndexBytes(stream, block, index, subjects);
+  let step = work.next();
+  while (step.done !== true) step = work.next();
+  return step.value;
+}
+
+/** The same a piece at a time, since a block is closed in the middle of publishing. The index takes no more records. */
+export function* blockIndexBytes(
+  stream: number,
+  block: number,
+  index: BlockIndex,
+  subjects: SubjectIndex,
+): Generator<void, Buffer> {
   const { slots } = index;
   const summary = new SubjectSummary(slots, subjects.size);
   const columns = HEADER_BYTES + slots * 8;
   // Most subjects of a block are a few bytes long: the buffer is made large enough when they are known.
   const head = Buffer.allocUnsafeSlow(columns);
-  index.encode(head, HEADER_BYTES, summary);
-  let textBytes = summary.count * SUBJECT_HEAD_BYTES;
-  for (let i = 0; i < summary.count; i++) textBytes += subjects.bytes(summary.subjects[i] as number);
-  const out = Buffer.allocUnsafeSlow(columns + textBytes);
+  for (let from = 0; from < slots; from += PIECE_SLOTS) {
+    index.encode(head, HEADER_BYTES, from, Math.min(slots, from + PIECE_SLOTS), summary);
+    yield;
+  }
+  const textBytes = yield* summary.textBytes(subjects);
+  const out = Buffer.allocUnsafeSlow(columns + summary.count * SUBJECT_HEAD_BYTES + textBytes);
   head.copy(out, HEADER_BYTES, HEADER_BYTES);
   out.write(MAGIC, 0, 'latin1');
   put32(out, 8, stream);
@@ -45,15 +62,7 @@ export function encodeBlockIndex(stream: number, block: number, index: BlockInde
   put16(out, 22, 0);
   put32(out, 24, slots);
   put32(out, 28, summary.count);
-  let at = columns;
-  for (let i = 0; i < summary.count; i++) {
-    const subject = summary.subjects[i] as number;
-    put32(out, at, summary.records[i] as number);
-    put32(out, at + 4, summary.firstSlots[i] as number);
-    put32(out, at + 8, summary.lastSlots[i] as number);
-    put16(out, at + 12, subjects.bytes(subject));
-    at = subjects.copyTo(subject, out, at + SUBJECT_HEAD_BYTES);
-  }
+  yield* summary.encode(out, columns, subjects);
   put32(out, CRC_AT, checksum(out));
   return out;
 }
@@ -88,6 +97,30 @@ class SubjectSummary implements SlotRenaming {
     this.records[number] = (this.records[number] as number) + 1;
     this.lastSlots[number] = slot;
     return number;
+  }
+
+  /** Bytes of all subjects. */
+  *textBytes(subjects: SubjectIndex): Generator<void, number> {
+    let bytes = 0;
+    for (let i = 0; i < this.count; i++) {
+      bytes += subjects.bytes(this.subjects[i] as number);
+      if (i % PIECE_SLOTS === 0) yield;
+    }
+    return bytes;
+  }
+
+  /** Writes each subject at `at`, one behind the other. */
+  *encode(out: Buffer, at: number, subjects: SubjectIndex): Generator<void> {
+    let end = at;
+    for (let i = 0; i < this.count; i++) {
+      const subject = this.subjects[i] as number;
+      put32(out, end, this.records[i] as number);
+      put32(out, end + 4, this.firstSlots[i] as number);
+      put32(out, end + 8, this.lastSlots[i] as number);
+      put16(out, end + 12, subjects.bytes(subject));
+      end = subjects.copyTo(subject, out, end + SUBJECT_HEAD_BYTES);
+      if (i % PIECE_SLOTS === 0) yield;
+    }
   }
 }
 

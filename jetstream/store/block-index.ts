@@ -75,11 +75,11 @@ export class BlockIndex {
     return this.offsets.length * 8;
   }
 
-  /** Writes both columns at `at`, with the subjects' new numbers. */
-  encode(out: Buffer, at: number, renaming: SlotRenaming): void {
+  /** Writes slots `[from, to)` of both columns, which begin at `at`, with the subjects' new numbers. */
+  encode(out: Buffer, at: number, from: number, to: number, renaming: SlotRenaming): void {
     const { offsets, subjects, slots } = this;
     const subjectsAt = at + slots * 4;
-    for (let i = 0; i < slots; i++) {
+    for (let i = from; i < to; i++) {
       const offset = offsets[i] as number;
       put32(out, at + i * 4, offset);
       const subject = subjects[i] as number;

@@ -40,6 +40,7 @@ export type FindRecords = (
 ) => void;
 
 export class StoreFiles {
+  readonly io: Io;
   readonly disk: Disk;
   readonly timers: Timers;
   readonly sizes: StoreSizes;
@@ -80,7 +81,8 @@ export class StoreFiles {
   private operations = 0;
   private whenIdle: (() => void) | null = null;
 
-  constructor(io: Pick<Io, 'disk' | 'timers'>, sizes: StoreSizes = STORE_SIZES) {
+  constructor(io: Io, sizes: StoreSizes = STORE_SIZES) {
+    this.io = io;
     this.disk = io.disk;
     this.timers = io.timers;
     this.sizes = sizes;

@@ -19,8 +19,8 @@ import { AccountInterest } from './account-interest.ts';
 import type { LeafConnection } from './leaf-connection.ts';
 import type { LeafSite } from './leaf-site.ts';
 import type { LinkSettings } from './link-terms.ts';
-import type { LinkSpool, SpoolStatistics } from './link-spool.ts';
-import { Remote, type RemoteContext, type RemoteState } from './remote.ts';
+import type { LinkSpool, SpoolStatistics } from '../server/ports.ts';
+import { Remote, type RemoteContext, type RemoteFailure, type RemoteState } from './remote.ts';
 
 const UNIQUE_CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const UNIQUE_LENGTH = 22;
@@ -60,6 +60,7 @@ export interface LeafRemoteSnapshot {
   /** Dials since a hub was reached last. */
   readonly attempts: number;
   readonly opens: number;
+  readonly lastFailure: RemoteFailure | null;
   /** null: it has no spool. */
   readonly spool: SpoolStatistics | null;
 }
@@ -191,8 +192,8 @@ export class LeafNodes {
   }
 
   remoteSnapshots(): LeafRemoteSnapshot[] {
-    return this.remotes.map(({ options, state, attempts, opens, spool }) => {
-      return { options, state, attempts, opens, spool: spool?.statistics ?? null };
+    return this.remotes.map(({ options, state, attempts, opens, lastFailure, spool }) => {
+      return { options, state, attempts, opens, lastFailure, spool: spool?.statistics ?? null };
     });
   }
 

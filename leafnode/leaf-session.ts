@@ -16,7 +16,7 @@ import type { Account } from '../server/account/account.ts';
 import type { ResponsePermits } from '../server/account/response-permits.ts';
 import type { ConnectionLimits } from '../server/connection/connection-host.ts';
 import type { Timers } from '../server/io/io.ts';
-import type { LinkSink } from '../server/ports.ts';
+import type { LinkSink, LinkSpool, SpooledLink } from '../server/ports.ts';
 import type { Message } from '../server/protocol/message.ts';
 import { isLiteral, isSubscribableSubject } from '../server/subject/subject.ts';
 import type { Subscription } from '../server/subject/subscription.ts';
@@ -25,7 +25,6 @@ import { showDeliverSubject } from './deliver-subject.ts';
 import { type AnnouncingLink, InterestAnnouncer } from './interest-announcer.ts';
 import type { LeafPermissions } from './leaf-permissions.ts';
 import { LinkOutbox, type OutboxLink } from './link-outbox.ts';
-import type { LinkSpool, SpooledLink } from './link-spool.ts';
 import { PeerInterest } from './peer-interest.ts';
 
 /** The connection that a session is about. */

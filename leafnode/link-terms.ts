@@ -6,7 +6,7 @@ import type { Message } from '../server/protocol/message.ts';
 import type { AccountInterest } from './account-interest.ts';
 import type { Login } from './leaf-handshake.ts';
 import type { LeafSite } from './leaf-site.ts';
-import type { LinkSpool } from './link-spool.ts';
+import type { LinkSpool } from '../server/ports.ts';
 import type { RemoteEncryption } from './remote-encryption.ts';
 
 export interface LinkSettings {

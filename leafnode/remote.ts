@@ -22,7 +22,7 @@ import type { ClosedReason } from '../server/protocol/errors.ts';
 import type { AccountInterest } from './account-interest.ts';
 import { Dial, hostPort } from './dial.ts';
 import { LinkSocket } from './link-socket.ts';
-import type { LinkSpool } from './link-spool.ts';
+import type { LinkSpool } from '../server/ports.ts';
 import type { LinkEvents, LinkSettings, LinkTerms } from './link-terms.ts';
 import { reconnectDelayMs } from './reconnect-delay.ts';
 import { RemoteEncryption } from './remote-encryption.ts';

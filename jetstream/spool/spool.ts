@@ -24,12 +24,11 @@
  */
 
 import { Buffer } from 'node:buffer';
-import type { LinkSpool, SpooledLink, SpoolStatistics } from '../../leafnode/link-spool.ts';
 import type { Account } from '../../server/account/account.ts';
 import type { SpoolOptions } from '../../server/config/spool-options.ts';
 import type { Io, Timer } from '../../server/io/io.ts';
 import type { Log } from '../../server/io/log.ts';
-import type { LinkSink, SinkKind } from '../../server/ports.ts';
+import type { LinkSink, LinkSpool, SinkKind, SpooledLink, SpoolStatistics } from '../../server/ports.ts';
 import { Message } from '../../server/protocol/message.ts';
 import { subjectMatches } from '../../server/subject/subject.ts';
 import { Subscription } from '../../server/subject/subscription.ts';

@@ -12,7 +12,7 @@ import { remoteName } from '../../server/config/schema-leaf-remotes.ts';
 import type { SpoolOptions } from '../../server/config/spool-options.ts';
 import { Account } from '../../server/account/account.ts';
 import type { Io } from '../../server/io/io.ts';
-import type { LinkSpool } from '../../leafnode/link-spool.ts';
+import type { LinkSpool } from '../../server/ports.ts';
 import { encode } from '../../server/protocol/go-json.ts';
 import { hashText } from '../../server/subject/subject-hash.ts';
 import { Sublist } from '../../server/subject/sublist.ts';

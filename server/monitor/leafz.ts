@@ -5,7 +5,7 @@
  */
 
 import type { LeafLinkSnapshot, LeafRemoteSnapshot } from '../../leafnode/leaf-nodes.ts';
-import type { SpoolStatistics } from '../../leafnode/link-spool.ts';
+import type { SpoolStatistics } from '../ports.ts';
 import type { HttpResponse } from '../io/io.ts';
 import type { AnswerWork } from './answer-work.ts';
 import { bytesAsText } from './byte-text.ts';

@@ -1,6 +1,6 @@
 /** What /metrics says of leaf links: the open ones, and each configured remote, linked or not. */
 
-import type { SpoolStatistics } from '../../../leafnode/link-spool.ts';
+import type { SpoolStatistics } from '../../ports.ts';
 import type { RemoteState } from '../../../leafnode/remote.ts';
 import type { MonitorSource } from '../monitor-source.ts';
 import { joined, labels, type MetricText } from './metric-text.ts';

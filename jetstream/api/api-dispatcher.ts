@@ -7,7 +7,8 @@
  * none, nobody answers here either, and the requester hears that there are no responders. A subject that is none of the
  * API's is taken and not answered, as nats-server does.
  *
- * A request to `$JS.<domain>.API.>` becomes the one without the domain, whoever answers that.
+ * A request to `$JS.<domain>.API.>` becomes the one without the domain, whoever answers that. So do messages for buckets,
+ * which clients put behind the same prefix: `$JS.<domain>.API.$KV.>`, `$JS.<domain>.API.$OBJ.>`.
  *
  * Bound: request_queue_limit and info_queue_limit requests; with one more all that wait are dropped.
  */
@@ -33,6 +34,7 @@ import { messageHandlers } from './message-requests.ts';
 import { snapshotHandlers } from './snapshot-requests.ts';
 import { streamHandlers } from './stream-requests.ts';
 
+const BUCKETS: readonly string[] = ['$KV.', '$OBJ.'];
 const PREFIX = '$JS.API.';
 /** A request that nats-server takes outside its API: not counted, not audited, and idle when nobody wants an answer. */
 const UNCOUNTED = 'CONSUMER.RESET.';
@@ -113,7 +115,9 @@ export class ApiDispatcher implements Sink {
 
   private forward(subject: string, message: Message): boolean {
     const { local } = this;
-    const withoutDomain = Buffer.from(`$JS.${subject.slice(`$JS.${this.jetstream.domain}.`.length)}`, 'latin1');
+    const request = subject.slice(`$JS.${this.jetstream.domain}.API.`.length);
+    const isOfBucket = BUCKETS.some((prefix) => request.startsWith(prefix));
+    const withoutDomain = Buffer.from(isOfBucket ? request : `${PREFIX}${request}`, 'latin1');
     local.setSubject(withoutDomain, 0, withoutDomain.length);
     local.setReply(message.reply, message.replyStart, message.replyEnd);
     local.setBody(message.body, message.bodyStart, message.payloadStart, message.bodyEnd);

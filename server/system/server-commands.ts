@@ -55,7 +55,7 @@ export class ServerCommands {
       if (error !== null || !isMeant(this.host, value)) return;
     }
     const problem = (this.byKind.get(kind) as (body: string) => string | null)(body);
-    if (problem === null) this.replies.succeed(reply, null);
+    if (problem === null) this.replies.succeed(reply);
     else this.replies.refuse(reply, 500, bytesOfText(problem));
   }
 

@@ -113,7 +113,7 @@ export class SystemAnswers {
       if (error !== null) this.replies.refuse(to, 400, error);
       if (error !== null || !isMeant(this.host, value.filter)) return;
     }
-    this.replies.succeed(to, bytesOfText(serverStatistics(this.context, this.known.count + 1)), 'statsz');
+    this.replies.sendStatistics(to, bytesOfText(serverStatistics(this.context, this.known.count + 1)));
   }
 
   private answerConnections({ account, reply, body }: SystemRequest): void {
@@ -177,15 +177,19 @@ export class SystemAnswers {
     this.isWriting = next !== undefined;
     if (next === undefined) return;
     runAnswer(this.host.io, write(next.page), ({ response, data }) => {
-      this.respond(next.request, response, data);
-      this.writeNext();
+      this.respond(next.request, response, data, () => this.writeNext());
     });
   }
 
-  private respond({ kind, reply }: SystemRequest, response: HttpResponse, data: Buffer): void {
-    if (kind === 'HEALTHZ') this.replies.succeed(reply, withStatus(response));
-    else if (response.status === 200) this.replies.succeed(reply, data);
-    else this.replies.refuse(reply, response.status, Buffer.from(response.body).toString('latin1'));
+  private respond(request: SystemRequest, response: HttpResponse, data: Buffer, done: () => void): void {
+    const { kind, reply, acceptedEncoding } = request;
+    const isHealth = kind === 'HEALTHZ';
+    if (isHealth || response.status === 200) {
+      this.replies.sendData(reply, isHealth ? withStatus(response) : data, acceptedEncoding, done);
+      return;
+    }
+    this.replies.refuse(reply, response.status, Buffer.from(response.body).toString('latin1'));
+    done();
   }
 }
 

@@ -1,6 +1,8 @@
 /** Those who operate servers hear of petiole in `$SYS` what they hear of nats-server. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { headers } from '@nats-io/transport-node';
 import { expect, it } from 'vitest';
 import { dial } from '../helpers/wire-client.ts';
 import { describeAsked, type Json, settled } from './system-scenario.ts';
@@ -189,6 +191,24 @@ describeAsked('requests in the system account', (both) => {
       writeFileSync(path, before);
       expect(Object.keys((await asked.ask('$SYS.REQ.SERVER.ID.RELOAD')) as object)).toEqual(['server']);
     }
+  });
+
+  it('are compressed as whoever asks can take it', async () => {
+    const [theirs, ours] = await Promise.all(
+      both().map(async ({ system }) => {
+        const found: unknown[] = [];
+        for (const accepted of ['gzip', 'x, GZIP', 'br']) {
+          const options = { timeout: 2000, headers: headers() };
+          options.headers.set('Accept-Encoding', accepted);
+          const answer = await system.request('$SYS.REQ.SERVER.PING.HEALTHZ', '', options);
+          const encoding = answer.headers?.get('Content-Encoding');
+          const text = encoding === 'gzip' ? gunzipSync(answer.data) : Buffer.from(answer.data);
+          found.push({ encoding, answer: settled(JSON.parse(text.toString())) });
+        }
+        return found;
+      }),
+    );
+    expect(ours).toEqual(theirs);
   });
 
   it('number what is said of the server', async () => {

@@ -36,8 +36,8 @@ export class PublishCheck {
   private readonly store: MessageStore;
   private readonly dedup: DedupWindow;
 
-  readonly counters: Counters;
   private readonly room: PublishRoom;
+  private ownCounters: Counters | null = null;
   private readonly now: () => number;
 
   /** `now`: milliseconds of the duplicate window's clock. */
@@ -45,8 +45,13 @@ export class PublishCheck {
     this.store = store;
     this.dedup = dedup;
     this.room = new PublishRoom(store);
-    this.counters = new Counters(store, (message) => this.lastOfSubject(message, null));
     this.now = now;
+  }
+
+  /** Few streams have counters. */
+  get counters(): Counters {
+    this.ownCounters ??= new Counters(this.store, (message) => this.lastOfSubject(message, null));
+    return this.ownCounters;
   }
 
   /** `null` when the message may be stored, or repeats `duplicateOf`. `isKept`: it needs room then. */

@@ -90,6 +90,14 @@ export class Schedules {
 
   // ── what the stream says ─────────────────────────────────────────────────────────────────────────────────────────
 
+  /** The message, whose headers are given if it has any, was appended; `isKept`: under its own subject. */
+  appended(message: Message, isKept: boolean, sequence: number, time: Time, headers: PublishHeaders): void {
+    const { subjects } = this.store;
+    const { subject, subjectStart, subjectEnd } = message;
+    const number = isKept ? subjects.find(subject, subjectStart, subjectEnd) : NO_SUBJECT;
+    this.stored(sequence, number, time, message.payloadStart > message.bodyStart ? headers : null);
+  }
+
   /** A message was appended, or read from the log. `subject`: the number of its subject; `headers`: `null`: none. */
   stored(sequence: number, subject: number, time: Time, headers: PublishHeaders | null): void {
     const by = this.isRunning ? sequence : 0;

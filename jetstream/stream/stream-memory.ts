@@ -23,7 +23,6 @@ import { NO_SUBJECT, type Schedules } from './schedules.ts';
 import { readSourceHeader } from './source-name.ts';
 import type { SourcePositions } from './source-positions.ts';
 import { type StreamClock, timeMs } from './stream-clock.ts';
-import type { StreamConfig } from './stream-config.ts';
 import type { WindowClock } from './window-clock.ts';
 
 const NOTHING = Buffer.alloc(0);
@@ -40,9 +39,8 @@ export interface RememberingStream {
   readonly dedup: DedupWindow;
   readonly lifetimes: MessageLifetimes;
   readonly positions: SourcePositions;
-  readonly schedules: Schedules;
+  readonly schedules: Schedules | null;
   readonly store: MessageStore;
-  readonly config: StreamConfig;
 }
 
 export class StreamMemory implements StoreExtension {
@@ -53,10 +51,10 @@ export class StreamMemory implements StoreExtension {
   }
 
   capture(lastSequence: number): Captured {
-    const { clock, windowClock, dedup, lifetimes, positions, schedules, config } = this.stream;
+    const { clock, windowClock, dedup, lifetimes, positions, schedules } = this.stream;
     const ids = dedup.capture(lastSequence, clock.nowMs - windowClock.nowMs);
     const sources = positions.encode(lastSequence);
-    const later = config.allowMsgSchedules ? schedules.encode(lastSequence) : NOTHING;
+    const later = schedules?.encode(lastSequence) ?? NOTHING;
     const rest = [sources, later].filter((each) => each.length > 0);
     const flags = (sources.length > 0 ? HAS_SOURCES : 0) + (later.length > 0 ? HAS_SCHEDULES : 0);
     const head = Buffer.allocUnsafe(LENGTH_BYTES * (rest.length + 1));
@@ -78,19 +76,18 @@ export class StreamMemory implements StoreExtension {
     const livesAt = schedulesAt + (hasSchedules ? get32(encoded, idsAt - LENGTH_BYTES) : 0);
     yield* dedup.decode(encoded.subarray(idsAt, sourcesAt));
     positions.decode(encoded.subarray(sourcesAt, schedulesAt));
-    schedules.decode(encoded.subarray(schedulesAt, livesAt));
+    schedules?.decode(encoded.subarray(schedulesAt, livesAt));
     lifetimes.decode(encoded.subarray(livesAt));
   }
 
   replayed(record: RecordView): void {
-    const { clock, check, dedup, lifetimes, positions, schedules, config, store } = this.stream;
+    const { clock, check, dedup, lifetimes, positions, schedules, store } = this.stream;
     const { seconds, nanoseconds, sequence } = record;
     clock.notBefore({ seconds, nanoseconds });
     const { headers } = check;
     const hasHeaders = record.payloadStart > record.bodyStart;
     if (hasHeaders) headers.read(record.buffer, record.bodyStart, record.payloadStart);
-    if (config.allowMsgSchedules)
-      schedules.stored(sequence, subjectOf(record, store), record, hasHeaders ? headers : null);
+    schedules?.stored(sequence, subjectOf(record, store), record, hasHeaders ? headers : null);
     if (!hasHeaders) return;
     if (record.replaces !== REPLACES_ITSELF) lifetimes.stored(sequence, { seconds, nanoseconds }, headers);
     const { messageId, streamSource } = headers;

@@ -36,7 +36,7 @@ import { Republisher } from './republisher.ts';
 import { replacedBy } from './rollup.ts';
 import { withImpliedRollup } from './schedule-check.ts';
 import { sourceIndexNames } from './source-name.ts';
-import { NO_SUBJECT, Schedules } from './schedules.ts';
+import { Schedules } from './schedules.ts';
 import { SourcePositions } from './source-positions.ts';
 import { StreamClock, timeMs } from './stream-clock.ts';
 import { type RememberingStream, StreamMemory } from './stream-memory.ts';
@@ -68,7 +68,8 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   readonly dedup: DedupWindow = new DedupWindow();
   readonly windowClock: WindowClock;
   readonly lifetimes: MessageLifetimes;
-  readonly schedules: Schedules;
+  /** `null` where there can be none. */
+  schedules: Schedules | null = null;
   /** Up to where the streams are read that this one draws from. */
   readonly positions: SourcePositions = new SourcePositions();
   readonly foreign: ForeignMessages = new ForeignMessages(this);
@@ -104,8 +105,6 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.store = isFile ? this.fileStore(firstSequence) : new MemoryStore(host.io.timers, this, firstSequence);
     this.check = new PublishCheck(this.store, this.dedup, () => this.windowClock.nowMs);
     this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeMarker(marker));
-    this.schedules = new Schedules(host.io, this.store, (message) => this.publishScheduled(message));
-    this.check.isSchedule = (subject) => this.schedules.isSchedule(subject);
     this.interest = new Interest(this.store, host.io.timers, config.retention);
     this.subjectOfUnwanted = Buffer.from(config.name, 'latin1');
     this.answers = new PublishAnswers(account, config.name, host.domain);
@@ -149,7 +148,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.subscriptions.follow(this.config.subjects);
     this.interest.start();
     this.lifetimes.start();
-    this.schedules.start();
+    this.schedules?.start();
     this.idExpiry.start();
   }
 
@@ -173,7 +172,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.atomicBatches.clear();
     this.fastBatches.clear();
     this.lifetimes.stop();
-    this.schedules.stop();
+    this.schedules?.stop();
     this.visibleWaits.stop();
     this.idExpiry.stop();
   }
@@ -195,9 +194,19 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
       maxMessagesPerSubject: Math.max(0, maxMsgsPerSubject),
     });
     this.lifetimes.configure(this.config);
+    if (this.config.allowMsgSchedules) this.allowSchedules();
     const { random } = this.host.io;
     this.transform = InboundTransform.of(this.config.subjectTransform, random);
     this.republisher = Republisher.of(this.account, this.name, this.config.republish, random);
+  }
+
+  /** They can't be forbidden again. */
+  private allowSchedules(): void {
+    if (this.schedules !== null) return;
+    const schedules = new Schedules(this.host.io, this.store, (message) => this.publishScheduled(message));
+    this.schedules = schedules;
+    this.check.isSchedule = (subject) => schedules.isSchedule(subject);
+    if (this.isStarted) schedules.start();
   }
 
   // ── publishing ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -253,7 +262,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   append(message: Message, time: Time = this.clock.next()): number {
     const sequence = this.isKept(message) ? this.appendKept(message, time) : this.appendUnwanted(message, time);
     this.check.stored(message, sequence, this.config);
-    if (this.config.allowMsgSchedules) this.noteSchedule(message, sequence, time);
+    this.schedules?.appended(message, this.isKept(message), sequence, time, this.check.headers);
     if (this.dedup.size > 0) this.idExpiry.start();
     return sequence;
   }
@@ -273,15 +282,6 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     if (hasHeaders) this.lifetimes.stored(sequence, time, headers);
     this.republisher?.appended(stored, sequence, time, last);
     return sequence;
-  }
-
-  private noteSchedule(message: Message, sequence: number, time: Time): void {
-    const { subjects } = this.store;
-    const number = this.isKept(message)
-      ? subjects.find(message.subject, message.subjectStart, message.subjectEnd)
-      : NO_SUBJECT;
-    const { headers } = this.check;
-    this.schedules.stored(sequence, number, time, message.payloadStart > message.bodyStart ? headers : null);
   }
 
   /** Stores what a schedule publishes; false when that is not possible now. */
@@ -361,7 +361,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.republisher?.release(toSequence);
     this.answers.release(toSequence);
     this.positions.stored(toSequence);
-    this.schedules.visible(toSequence);
+    this.schedules?.visible(toSequence);
     this.visibleWaits.visible(toSequence);
     for (const observer of this.observers) observer.stored(fromSequence, toSequence);
     this.lifetimes.messagesChanged();
@@ -371,7 +371,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.countUse();
     for (const observer of this.observers) observer.removed(sequence, subject);
     this.lifetimes.removed(sequence);
-    this.schedules.removed(sequence, subject);
+    this.schedules?.removed(sequence, subject);
   }
 
   purged(belowSequence: number): void {

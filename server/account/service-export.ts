@@ -20,7 +20,8 @@ import { Message } from '../protocol/message.ts';
 import { Subscription } from '../subject/subscription.ts';
 import type { Account } from './account.ts';
 import { copyMessage } from './message-copy.ts';
-import { type MeasuredRequest, measure } from './service-latency.ts';
+import { ReplyInterest, type WatchedReply } from './reply-interest.ts';
+import { type Failure, type MeasuredRequest, measure } from './service-latency.ts';
 
 const AWAITED_MAX = 65_536;
 /** Acknowledgements find their stream by this subject, wherever they come from. */
@@ -34,7 +35,12 @@ interface Awaited {
   readonly reply: Buffer;
   endMs: number;
   /** Set until there is something to tell of how long it took. */
-  measured: MeasuredRequest | null;
+  measured: Measured | null;
+}
+
+interface Measured {
+  readonly request: MeasuredRequest;
+  readonly watched: WatchedReply;
 }
 
 /** What the configuration says of the service's answers. */
@@ -53,6 +59,7 @@ export class ServiceExport implements Sink {
   /** By the last token; in the order in which they end. */
   private readonly awaited = new Map<string, Awaited>();
   /** By requester. */
+  private readonly interest = new Map<Account, ReplyInterest>();
   private readonly reversed = new Map<Account, ServiceExport>();
   private isOpen = false;
   private isSweeping = false;
@@ -81,8 +88,10 @@ export class ServiceExport implements Sink {
     this.isOpen = true;
     const token = letters(this.io, REQUEST_LETTERS);
     const endMs = this.io.clock.monotonicMs() + this.options.responseThresholdMs;
-    this.awaited.set(token, { requester, reply, endMs, measured });
-    if (this.awaited.size > AWAITED_MAX) this.awaited.delete(this.awaited.keys().next().value as string);
+    const waiting: Awaited = { requester, reply, endMs, measured: null };
+    this.awaited.set(token, waiting);
+    if (measured !== null) waiting.measured = { request: measured, watched: this.watch(token, waiting) };
+    if (this.awaited.size > AWAITED_MAX) this.giveUp(this.awaited.keys().next().value as string, null);
     this.sweepLater();
     return Buffer.from(this.prefix + token, 'latin1');
   }
@@ -95,16 +104,42 @@ export class ServiceExport implements Sink {
 
   /** Nobody took the request. */
   forget(subject: Buffer): void {
-    const token = subject.toString('latin1', this.prefix.length);
-    this.awaited.get(token)?.measured?.failed(503);
+    this.giveUp(subject.toString('latin1', this.prefix.length), 503);
+  }
+
+  /** The answer is awaited no more; what is measured ends with this status, or untold. */
+  private giveUp(token: string, status: Failure | null): void {
+    const waiting = this.awaited.get(token);
+    if (waiting === undefined) return;
     this.awaited.delete(token);
+    const request = this.takeMeasured(waiting);
+    if (status !== null) request?.failed(status);
+  }
+
+  /** What is measured of the request, which is told of once. */
+  private takeMeasured(waiting: Awaited): MeasuredRequest | null {
+    const { measured, requester } = waiting;
+    if (measured === null) return null;
+    waiting.measured = null;
+    this.interest.get(requester)?.unwatch(measured.watched);
+    return measured.request;
+  }
+
+  /** Has it told when nobody in the requester's account waits for the answer any more. */
+  private watch(token: string, { requester, reply }: Awaited): WatchedReply {
+    const interest = this.interest.get(requester) ?? new ReplyInterest(requester);
+    this.interest.set(requester, interest);
+    const watched = { subject: reply.toString('latin1'), lost: () => this.giveUp(token, 408) };
+    interest.watch(watched);
+    return watched;
   }
 
   /** Interest in answers ends with the account. */
   close(): void {
     if (this.isOpen) this.account.unsubscribe(this.subscription);
     this.isOpen = false;
-    this.awaited.clear();
+    for (const token of this.awaited.keys()) this.giveUp(token, null);
+    this.interest.clear();
     for (const each of this.reversed.values()) each.close();
     this.reversed.clear();
   }
@@ -115,8 +150,7 @@ export class ServiceExport implements Sink {
     const token = subject.slice(this.prefix.length);
     const waiting = this.awaited.get(token);
     if (waiting === undefined) return false;
-    waiting.measured?.answered(message.source);
-    waiting.measured = null;
+    this.takeMeasured(waiting)?.answered(message.source);
     const answer = new Message();
     copyMessage(message, answer);
     // What a stream delivers keeps the subject under which it was stored.
@@ -154,10 +188,9 @@ export class ServiceExport implements Sink {
     this.io.timers.after(this.options.responseThresholdMs, () => {
       this.isSweeping = false;
       const now = this.io.clock.monotonicMs();
-      for (const [token, { endMs, measured }] of this.awaited) {
+      for (const [token, { endMs }] of this.awaited) {
         if (endMs > now) break;
-        this.awaited.delete(token);
-        measured?.failed(504);
+        this.giveUp(token, 504);
       }
       if (this.awaited.size > 0) this.sweepLater();
     });

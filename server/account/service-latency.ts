@@ -9,7 +9,8 @@
  *
  * Which requests are measured, the export says: so many of a hundred, and beyond these those whose headers ask for it, in
  * the ways of tracing (Uber-Trace-Id, B3, Traceparent); the headers that did are told. A request without reply subject
- * is told with status 400, one that nobody takes with 503, one without answer with 504.
+ * is told with status 400, one that nobody takes with 503, one without answer with 504, and one whose requestor no longer
+ * waits for the answer with 408.
  */
 
 import { Buffer } from 'node:buffer';
@@ -31,9 +32,14 @@ type Headers = ReadonlyMap<string, readonly string[]>;
 type LatencyIo = Pick<Io, 'clock' | 'random'>;
 
 /** Why a request has no latency. */
-type Failure = keyof typeof FAILURES;
+export type Failure = keyof typeof FAILURES;
 
-const FAILURES = { 400: 'Bad Request', 503: 'Service Unavailable', 504: 'Service Timeout' } as const;
+const FAILURES = {
+  400: 'Bad Request',
+  408: 'Request Timeout',
+  503: 'Service Unavailable',
+  504: 'Service Timeout',
+} as const;
 
 /** One request that is measured, from its beginning. */
 export class MeasuredRequest {

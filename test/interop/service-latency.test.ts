@@ -140,6 +140,32 @@ describeTargets('the latency of a service', (target) => {
     expect(await metric(pair)).toMatchObject({ status: 504, description: 'Service Timeout', requestor: { acc: 'B' } });
   });
 
+  test('is told as an error when nobody waits for the answer any more', async () => {
+    const pair = await talk(await serve(target, config('lat', ', threshold: "300ms"')));
+    const { requestor, responder } = pair;
+    responder.send('SUB svc 1\r\nPING\r\n');
+    await responder.expect('PONG\r\n');
+    const status = async (steps: string): Promise<unknown> => {
+      requestor.send(`${steps}PING\r\n`);
+      await requestor.expect('PONG\r\n');
+      return (await metric(pair))['status'];
+    };
+    const seen = [
+      await status('PUB ask _I 0\r\n\r\nUNSUB 1\r\n'),
+      await status('SUB _J.* 2\r\nPUB ask _J.a 0\r\n\r\nUNSUB 2\r\n'),
+      // Another one waits for it, or nobody ever did.
+      await status('SUB _K 3\r\nSUB _K 4\r\nPUB ask _K 0\r\n\r\nUNSUB 3\r\n'),
+      await status('UNSUB 4\r\nPUB ask _L 0\r\n\r\n'),
+    ];
+    expect(seen).toEqual([408, 408, 504, 504]);
+    requestor.send('SUB _M 5\r\nPUB ask _M 0\r\n\r\nPING\r\n');
+    await requestor.expect('PONG\r\n');
+    await requestor.close();
+    const told = await metric(pair);
+    expect(told).toMatchObject({ status: 408, description: 'Request Timeout', requestor: { acc: 'B' }, total: 0 });
+    expect(told).not.toHaveProperty('responder');
+  });
+
   test.each([
     ['{ sampling: 50 }', '', /Latency subject required, but missing/],
     ['{ sampling: 0, subject: lat }', '', /bad sampling percentage, should be 1-100/],

@@ -121,7 +121,7 @@ export class LinkSocket implements Socket, SocketHandler, ContentSink {
       this.socket.write([target.subarray(0, used), ...pieces]);
     } else {
       const target = this.takeTarget(encoder.framedBytesMax(content));
-      const used = encoder.compress(pieces, content, target);
+      const used = encoder.compress(pieces, content, target, level === 's2_fast' ? 'fast' : 'thorough');
       this.socket.write([target.subarray(0, used)]);
     }
   }

@@ -23,6 +23,7 @@ import {
   S2_NAME,
   UNCOMPRESSED,
 } from './frame.ts';
+import { CONTENT_BYTES_MAX, encodeBlockThoroughly } from './thorough-encoder.ts';
 
 const CHUNK_START_BYTES = CHUNK_HEADER_BYTES + CHECKSUM_BYTES;
 const IDENTIFIER_BYTES = CHUNK_HEADER_BYTES + NAME_BYTES;
@@ -36,6 +37,9 @@ const NO_BYTES = Buffer.alloc(0);
 /** Where the pieces of any write are put together, one after the other. */
 let gathered: Buffer = NO_BYTES;
 
+/** `thorough` takes several times as long, and is of no account for long writes, which would hold up a turn. */
+export type Effort = 'fast' | 'thorough';
+
 export class StreamEncoder {
   private isIdentified = false;
 
@@ -46,14 +50,15 @@ export class StreamEncoder {
   }
 
   /** Compresses the pieces of one write, of `content` bytes in all, into `target`; the bytes it takes there. */
-  compress(pieces: readonly Uint8Array[], content: number, target: Buffer): number {
+  compress(pieces: readonly Uint8Array[], content: number, target: Buffer, effort: Effort): number {
+    const encode = effort === 'thorough' && content <= CONTENT_BYTES_MAX ? encodeBlockThoroughly : encodeBlock;
     let w = this.identify(target, 0);
     const source = gather(pieces, content);
     for (let at = 0; at < content; at += BLOCK_BYTES) {
       const end = Math.min(content, at + BLOCK_BYTES);
       const body = w + CHUNK_START_BYTES;
       const checksum = crc32c(source, at, end, 0);
-      let behind = encodeBlock(source, at, end, target, body);
+      let behind = encode(source, at, end, target, body);
       const type = behind < 0 ? UNCOMPRESSED : COMPRESSED;
       if (behind < 0) {
         source.copy(target, body, at, end);

@@ -1,7 +1,7 @@
 /** S2 streams in tests: chunks made by hand, whole streams read in pieces, and something worth compressing. */
 import { crc32c, masked } from '../../leafnode/s2/crc32c.ts';
 import { StreamDecoder } from '../../leafnode/s2/stream-decoder.ts';
-import { StreamEncoder } from '../../leafnode/s2/stream-encoder.ts';
+import { type Effort, StreamEncoder } from '../../leafnode/s2/stream-encoder.ts';
 
 const HEADROOM_BYTES = 64;
 /** Streams are left and gone on with. */
@@ -53,12 +53,18 @@ export function readS2(pieces: readonly Uint8Array[]): S2Content {
 }
 
 /** One write after the other, compressed or only framed. */
-export function writeS2(writes: readonly (readonly Uint8Array[])[], isCompressed: boolean): Buffer {
+export function writeS2(
+  writes: readonly (readonly Uint8Array[])[],
+  isCompressed: boolean,
+  effort: Effort = 'fast',
+): Buffer {
   const encoder = new StreamEncoder();
   const framed = writes.map((pieces) => {
     const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
     const target = Buffer.alloc(encoder.framedBytesMax(length));
-    const used = isCompressed ? encoder.compress(pieces, length, target) : encoder.frame(pieces, length, target);
+    const used = isCompressed
+      ? encoder.compress(pieces, length, target, effort)
+      : encoder.frame(pieces, length, target);
     return Buffer.concat([target.subarray(0, used), ...(isCompressed ? [] : pieces)]);
   });
   return Buffer.concat(framed);

@@ -9,6 +9,7 @@ const piece = fc.oneof(
   fc.uint8Array({ maxLength: 300 }).map((each) => Buffer.from(each)),
   // Long matches, near and far.
   fc.record({ at: fc.nat(100_000), length: fc.nat(90_000) }).map(({ at, length }) => sample.subarray(at, at + length)),
+  fc.record({ at: fc.nat(1000), length: fc.nat(3000) }).map(({ at, length }) => sample.subarray(at, at + length)),
   fc.record({ byte: fc.nat(255), length: fc.nat(70_000) }).map(({ byte, length }) => Buffer.alloc(length, byte)),
   fc
     .record({ unit: fc.uint8Array({ minLength: 1, maxLength: 20 }), times: fc.nat(500) })
@@ -16,17 +17,20 @@ const piece = fc.oneof(
 );
 const writes = fc.array(fc.array(piece, { minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 });
 
+/** `null`: only framed. */
+const efforts = fc.constantFrom(null, 'fast' as const, 'thorough' as const);
+
 test('content comes back, cut anywhere', () => {
   fc.assert(
-    fc.property(writes, fc.boolean(), fc.array(fc.nat(), { maxLength: 8 }), (all, isCompressed, cuts) => {
+    fc.property(writes, efforts, fc.array(fc.nat(), { maxLength: 8 }), (all, effort, cuts) => {
       const content = Buffer.concat(all.flat());
-      const stream = writeS2(all, isCompressed);
+      const stream = effort === null ? writeS2(all, false) : writeS2(all, true, effort);
       const ends = [...cuts.map((at) => at % (stream.length + 1)), stream.length].toSorted((a, b) => a - b);
       const read = readS2(ends.map((end, i) => stream.subarray(ends[i - 1] ?? 0, end)));
       expect(read.failure).toBe('');
       expect(read.content.equals(content)).toBe(true);
     }),
-    { numRuns: 150 },
+    { numRuns: 200 },
   );
 });
 

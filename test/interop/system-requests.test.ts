@@ -211,6 +211,12 @@ describeAsked('requests in the system account', (both) => {
     expect(ours).toEqual(theirs);
   });
 
+  it('with more options than anybody has are refused', async () => {
+    const [, ours] = both();
+    const answer = await ours.ask('$SYS.REQ.SERVER.PING.CONNZ', `{"user":"${'u'.repeat(70_000)}"}`);
+    expect(answer).toMatchObject({ error: { code: 400, description: 'unexpected end of JSON input' } });
+  });
+
   it('number what is said of the server', async () => {
     const numbers: number[] = [];
     for (const asked of both().slice(1)) {

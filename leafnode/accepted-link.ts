@@ -49,6 +49,8 @@ const NEVER = Number.POSITIVE_INFINITY;
 export interface LinkLobby {
   readonly settings: LinkSettings;
   readonly authTimeoutMs: number;
+  /** Leaves are who their certificates say. */
+  readonly mapsCertificates: boolean;
   readonly compression: CompressionOptions;
   /** The INFO by which the link is greeted, and its own is answered. */
   greeting(link: AcceptedLink, compression: CompressionMode): Uint8Array;
@@ -97,6 +99,10 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
 
   get certificate(): Uint8Array | null {
     return this.socket.tls?.certificate ?? null;
+  }
+
+  get mapsCertificate(): boolean {
+    return this.lobby.mapsCertificates;
   }
 
   connected(): void {

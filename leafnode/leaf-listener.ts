@@ -95,6 +95,10 @@ export class LeafListener implements LinkLobby {
     return this.site.options().compression;
   }
 
+  get mapsCertificates(): boolean {
+    return this.site.options().tls?.mapsUsers ?? false;
+  }
+
   get authTimeoutMs(): number {
     return this.site.options().authorization.timeoutMs;
   }

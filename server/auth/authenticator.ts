@@ -89,7 +89,8 @@ export class Authenticator {
       if (nkey !== '') return this.byKey(connect, login);
       if (saysNothing && this.keys.has(this.options.noAuthUser)) return this.withoutCredentials();
     }
-    if (this.mapsCertificates && this.users.size > 0) return this.byCertificate(login);
+    const mapsCertificate = login.mapsCertificate ?? this.mapsCertificates;
+    if (mapsCertificate && this.users.size > 0) return this.byCertificate(login);
     if (this.users.size > 0 && (user !== '' || saysNothing)) {
       return saysNothing ? this.withoutCredentials() : this.byName(connect, login, decided);
     }

@@ -1,15 +1,17 @@
 /**
  * Who a leaf is that links to this hub. Where `leafnodes` has an authorization of its own, that alone counts: a user, a
- * key, or one of several users, each with the account that its link joins. Otherwise it is the users of clients.
+ * key, or one of several users, each with the account that its link joins. Otherwise it is the users of clients. With
+ * `verify_and_map` users go by the names in their certificates, whatever they say.
  */
 
 import { verify } from 'node:crypto';
 import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
-import type { LeafAuthorizationOptions } from '../config/leaf-listener-options.ts';
+import type { LeafAuthorizationOptions, LeafUserOptions } from '../config/leaf-listener-options.ts';
 import type { Decided, Identity, Login } from '../connection/connection-host.ts';
 import type { ConnectOptions } from '../protocol/connect-options.ts';
 import { keyOf } from './authenticator.ts';
+import { canonicalName, namesOf } from './certificate-names.ts';
 import { type Logins, sameSecret } from './logins.ts';
 
 type Verdict = Identity | null | 'later';
@@ -39,7 +41,7 @@ export class LeafAuthenticator {
     }
     if (nkey !== '') return this.byKey(nkey, account, connect, login);
     if (users.length === 0) return this.authority.authenticate(connect, login, decided);
-    const user = users.find((each) => each.username === connect.user);
+    const user = login.mapsCertificate === true ? ofCertificate(users, login) : users.find(isNamed(connect.user));
     return user === undefined ? null : this.byPassword(user.username, user.password, user.account, connect, decided);
   }
 
@@ -70,4 +72,20 @@ export class LeafAuthenticator {
     const account = accountName === '' ? globalAccount : accounts.get(accountName);
     return account === undefined ? null : { user, account, permissions: null };
   }
+}
+
+function isNamed(name: string): (user: LeafUserOptions) => boolean {
+  return ({ username }) => username === name;
+}
+
+/** The user that goes by one of the names in the certificate. */
+function ofCertificate(users: readonly LeafUserOptions[], { certificate }: Login): LeafUserOptions | undefined {
+  if (certificate === undefined || certificate === null) return undefined;
+  for (const { kind, text } of namesOf(certificate)) {
+    const subject = kind === 'subject' ? canonicalName(text) : null;
+    const isSame = (name: string): boolean => subject !== null && canonicalName(name) === subject;
+    const found = users.find(({ username }) => username === text || isSame(username));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }

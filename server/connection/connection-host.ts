@@ -46,6 +46,8 @@ export interface Login {
   readonly connectionType: string;
   /** DER of the certificate that the client showed and that was verified. */
   readonly certificate?: Uint8Array | null;
+  /** Users are who their certificates say at this port; absent: as at that of clients. */
+  readonly mapsCertificate?: boolean;
 }
 
 export type Decided = (identity: Identity | null) => void;

@@ -19,7 +19,6 @@ import type { SourcePositions } from './source-positions.ts';
 import type { StreamClock } from './stream-clock.ts';
 import type { StreamConfig } from './stream-config.ts';
 
-const NOTHING_BEFORE = { messages: 0, bytes: 0, ofSubject: 0 };
 const EMPTY = Buffer.alloc(0);
 
 /** What of a stream takes part. */
@@ -105,6 +104,6 @@ export class ForeignMessages {
       if (!allowsRollups || (headers.rollup !== 'sub' && headers.rollup !== 'all')) headers.rollup = null;
     }
     const isLimited = config.discard === 'new' && stream.isKept(message);
-    return isLimited ? check.checkBatchRoom(message, config, NOTHING_BEFORE) : null;
+    return isLimited ? check.checkRoom(message, config) : null;
   }
 }

@@ -144,7 +144,7 @@ export class PublishCheck {
   }
 
   /** Whether a stream that discards new messages takes this one. */
-  private checkRoom(message: Message, config: StreamConfig): ApiError | null {
+  checkRoom(message: Message, config: StreamConfig): ApiError | null {
     return this.room.check(message, config, this.replacesOthers(message));
   }
 

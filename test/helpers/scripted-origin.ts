@@ -11,6 +11,7 @@ import { publish } from '../../jetstream/mirror/origin-call.ts';
 
 const HEARTBEAT_MS = 1000;
 const WINDOW = 64;
+const TOO_NEW = { code: 412, err_code: 10_185, description: 'JetStream minimum api level required' };
 const TIME_NS = '1700000000000000000';
 
 interface OriginConsumer {
@@ -25,7 +26,12 @@ interface OriginConsumer {
 }
 
 interface CreateRequest {
-  readonly config: { readonly deliver_subject: string; readonly opt_start_seq?: number };
+  readonly config: {
+    readonly name: string;
+    readonly deliver_subject: string;
+    readonly opt_start_seq?: number;
+    readonly sourcing?: boolean;
+  };
 }
 
 export class ScriptedOrigin {
@@ -33,9 +39,13 @@ export class ScriptedOrigin {
   /** Sequences of all messages, in order; the payload is the sequence. */
   readonly sequences: number[] = [];
   requests = 0;
+  /** Names that were asked for. */
+  readonly names: string[] = [];
   /** Whether what it says, and what is said to it, gets through. */
   isHeard = true;
   hears = true;
+  /** It knows nothing of what came with 2.14, and says so. */
+  isOld = false;
   /** The error that the API answers with; `null`: it does what it is asked. */
   error: object | null = null;
   private readonly account: Account;
@@ -80,7 +90,10 @@ export class ScriptedOrigin {
     const text = message.body.toString('latin1', message.payloadStart, message.bodyEnd);
     const reply = message.replyText();
     const { config } = JSON.parse(text) as CreateRequest;
-    if (this.error !== null) this.say(reply, '', '', JSON.stringify({ error: this.error }));
+    this.names.push(config.name);
+    const isNew = message.payloadStart > message.bodyStart || config.sourcing === true;
+    if (this.isOld && isNew) this.say(reply, '', '', JSON.stringify({ error: TOO_NEW }));
+    else if (this.error !== null) this.say(reply, '', '', JSON.stringify({ error: this.error }));
     else this.make(config, reply);
   }
 

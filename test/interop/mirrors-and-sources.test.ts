@@ -180,6 +180,17 @@ describeTalks('sources', '', [
     },
   ],
   [
+    'push out the first message of a subject where that makes room',
+    async (to) => {
+      await create(to, 'P9', { subjects: ['P9.>'] });
+      const limits = { discard: 'new', max_msgs: 2, max_msgs_per_subject: 1 };
+      await create(to, 'S10', { sources: [{ name: 'P9' }], ...limits });
+      for (const token of ['a', 'b', 'a', 'b', 'a']) await to.publish(`P9.${token}`, token);
+      await until(async () => (await info(to, 'S10')).state.last_seq === 5, 'all to be there', PATIENCE_MS);
+      await messages(to, 'S10', 5);
+    },
+  ],
+  [
     'add up where they are counters',
     async (to) => {
       await create(to, 'K1', { subjects: ['k1.>'], allow_msg_counter: true });

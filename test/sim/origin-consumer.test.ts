@@ -175,6 +175,24 @@ describe('an origin', () => {
     expect(site.consumer.error).toBeNull();
   });
 
+  it('of a server before 2.14 is asked as it knows to be asked, by a new name each time', () => {
+    const site = new Site(8);
+    site.origin.isOld = true;
+    site.origin.listen(true);
+    site.consumer.start();
+    site.store(3);
+    site.runFor(1000);
+    expect(site.caughtUp()).toEqual(site.origin.sequences);
+    site.origin.forget();
+    site.store(2);
+    site.runFor(5000);
+    expect(site.caughtUp()).toEqual(site.origin.sequences);
+    const [first, ...others] = site.origin.names;
+    expect(first).toBe('JS_MIRROR_x');
+    expect(new Set(others).size).toBe(2);
+    expect(others.every((name) => /^JS_MIRROR_x_\w{8}$/.test(name))).toBe(true);
+  });
+
   it('that refuses is asked less and less often, and its error is shown', () => {
     const site = new Site(3);
     site.origin.error = { code: 404, err_code: 10059, description: 'stream not found' };

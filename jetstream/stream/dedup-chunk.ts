@@ -16,6 +16,8 @@ import { get32, put32 } from '../store/integers.ts';
 
 export const CHUNK_IDS = 512;
 const BYTES_MIN = 1024;
+/** Ids are about as long as those before them: room for so much more than these took is hardly ever too little. */
+const SPARE_PART = 16;
 const HEAD_BYTES = 12;
 const NUMBER_BYTES = 8;
 const END_BYTES = 4;
@@ -28,10 +30,16 @@ export class DedupChunk {
   /** Milliseconds. */
   readonly times: Float64Array = new Float64Array(CHUNK_IDS);
   private readonly ends = new Uint32Array(CHUNK_IDS);
-  private bytes: Buffer = Buffer.allocUnsafeSlow(BYTES_MIN);
+  private bytes: Buffer;
   size = 0;
   /** A checkpoint may be encoding what is in it: it is not used again. */
   isCaptured = false;
+
+  /** `before`: a full one whose ids are as long as those that come. */
+  constructor(before: DedupChunk | null = null) {
+    const bytes = before === null ? 0 : before.start(before.size);
+    this.bytes = Buffer.allocUnsafeSlow(Math.max(BYTES_MIN, bytes + Math.ceil(bytes / SPARE_PART)));
+  }
 
   get isFull(): boolean {
     return this.size === CHUNK_IDS;

@@ -116,9 +116,9 @@ export class DedupWindow {
       this.chunkAt(before).sequences[before % CHUNK_IDS] = SUPERSEDED;
       this.slots.remove(before);
     }
-    let last = this.chunks.at(-1);
-    if (last === undefined || last.isFull) {
-      last = this.spare.pop() ?? new DedupChunk();
+    let last = this.chunks.at(-1) ?? null;
+    if (last === null || last.isFull) {
+      last = this.spare.pop() ?? new DedupChunk(last);
       this.chunks.push(last);
     }
     const index = last.add(this.bytes, 0, this.end, hash, sequence, timeMs);

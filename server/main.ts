@@ -11,6 +11,8 @@ import { interpretCommandLine, reloadOptions } from './config/load.ts';
 import type { ServerOptions } from './config/options.ts';
 import { diskSources } from './config/sources.ts';
 import { LogFile, LogDestination, type ReopenableSink, standardErrorSink } from './io/log-sinks.ts';
+import { SyslogSink } from './io/syslog-sink.ts';
+import { syslogAddress } from './config/syslog-address.ts';
 import { Log } from './io/log.ts';
 import { signalProcesses } from './io/processes.ts';
 import { realIo } from './io/real-io.ts';
@@ -107,7 +109,8 @@ class Files implements ProcessFiles {
 
   prepare(next: ServerOptions): () => void {
     const before = this.server.options;
-    const sink = next.logFile === before.logFile ? null : openSink(next);
+    const isSame = next.logFile === before.logFile && next.remoteSyslog === before.remoteSyslog;
+    const sink = isSame ? null : openSink(next);
     return () => {
       if (sink !== null) {
         tellOfRotation(sink, this.log);
@@ -179,8 +182,11 @@ function reloadFailure(server: Server): string | null {
 }
 
 /** Throws when the file can't be opened. */
-function openSink({ logFile, logSizeLimitBytes, logFilesMax }: ServerOptions): ReopenableSink {
-  if (logFile === '') return standardErrorSink();
+function openSink({ logFile, logSizeLimitBytes, logFilesMax, remoteSyslog }: ServerOptions): ReopenableSink {
+  if (logFile === '') {
+    const address = syslogAddress(remoteSyslog);
+    return typeof address === 'string' ? standardErrorSink() : new SyslogSink(address, processName());
+  }
   return new LogFile(logFile, { bytesMax: logSizeLimitBytes, filesMax: logFilesMax });
 }
 

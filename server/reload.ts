@@ -68,6 +68,7 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
   Logtime: ({ logTime }) => `logtime = ${logTime}`,
   LogtimeUTC: ({ logTimeUtc }) => `logtime_utc = ${logTimeUtc}`,
   LogFile: ({ logFile }) => `log_file = ${logFile}`,
+  RemoteSyslog: ({ remoteSyslog }) => `remote_syslog = ${remoteSyslog}`,
   PidFile: ({ pidFile }) => `pid_file = ${pidFile}`,
   PortsFileDir: ({ portsFileDirectory }) => `ports_file_dir = ${portsFileDirectory}`,
   ClientAdvertise: ({ clientAdvertise }) => `client_advertise = ${clientAdvertise}`,

@@ -72,6 +72,7 @@ export function emptyDraft(): Draft {
     logTime: true,
     logTimeUtc: false,
     logFile: '',
+    remoteSyslog: '',
     pidFile: '',
     portsFileDirectory: '',
     authorization: { username: '', password: '', token: '', users: [], noAuthUser: '', timeoutMs: 0 },

@@ -81,6 +81,9 @@ const SERVER_FLAGS: readonly Flag[] = [
 
 const LOGGING_FLAGS: readonly Flag[] = [
   text('l log', '<file>', 'Log to this file', (draft, value) => (draft.logFile = value)),
+  text('r remote_syslog', '<url>', 'Log to a syslog server, as in udp://localhost:514', (draft, value) => {
+    draft.remoteSyslog = value;
+  }),
   integer('log_size_limit', '<bytes>', 'Rotate the log file after so many bytes', (draft, value) => {
     draft.logSizeLimitBytes = value;
   }),
@@ -136,7 +139,6 @@ export const FLAG_GROUPS: readonly FlagGroup[] = [
 
 const ABSENT_FLAGS: readonly Flag[] = [
   absent('boolean', 's syslog'),
-  absent('string', 'r remote_syslog'),
   absent('integer', 'profile'),
   absent('string', 'routes'),
   absent('string', 'cluster cluster_listen'),

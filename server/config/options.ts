@@ -65,6 +65,8 @@ export interface ServerOptions extends TransportOptions {
   readonly logTimeUtc: boolean;
   /** '' logs to stderr. */
   readonly logFile: string;
+  /** Where a syslog server is that takes the log if no file does; '' for none. */
+  readonly remoteSyslog: string;
   readonly pidFile: string;
   readonly portsFileDirectory: string;
 

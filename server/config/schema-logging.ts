@@ -84,7 +84,10 @@ export const LOGGING_KEYS: readonly Key<Draft>[] = [
     },
   ),
   absent('syslog', 'boolean', { accepts: [false], default: 'false', live: 'Syslog', doc: 'Logs to the system log.' }),
-  absent('remote_syslog', 'string', { accepts: [''], live: 'RemoteSyslog', doc: 'Address of a syslog server.' }),
+  keys.string('remote_syslog', 'remoteSyslog', {
+    live: 'RemoteSyslog',
+    doc: 'Syslog server to log to if there is no log_file: udp://host:port, tcp://host:port or unix:///path.',
+  }),
   keys.string('pid_file', 'pidFile', {
     aliases: ['pidfile'],
     live: 'PidFile',

@@ -9,6 +9,7 @@ import { formatDuration } from './duration.ts';
 import { goQuote } from '../protocol/go-quote.ts';
 import type { ServerOptions } from './options.ts';
 import { subjectOf } from './subject-text.ts';
+import { syslogAddress } from './syslog-address.ts';
 
 /** Why a server cannot run with these options; null if it can. */
 export function validateOptions(options: ServerOptions): string | null {
@@ -20,8 +21,15 @@ export function validateOptions(options: ServerOptions): string | null {
     leafnodeFault(options) ??
     spoolFault(options) ??
     noAuthUserFault(options) ??
-    domainFault(options.jetstream.domain)
+    domainFault(options.jetstream.domain) ??
+    syslogFault(options)
   );
+}
+
+function syslogFault({ logFile, remoteSyslog }: ServerOptions): string | null {
+  if (logFile !== '' || remoteSyslog === '') return null;
+  const address = syslogAddress(remoteSyslog);
+  return typeof address === 'string' ? address : null;
 }
 
 function monitorFault({ monitorPort, httpsPort, tls }: ServerOptions): string | null {

@@ -166,7 +166,6 @@ describe('what petiole does not have yet', () => {
     '-profile 1',
     '-s',
     '-syslog',
-    '-r udp://h:514',
   ])('%s', (line) => {
     const flag = line.replace(/^-+/, '').replace(/[ =].*/, '');
     expect(exitOf(line.split(' '))).toEqual({

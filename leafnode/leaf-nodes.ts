@@ -11,6 +11,7 @@
 import type { LeafnodeOptions, LeafRemoteOptions } from '../server/config/options.ts';
 import type { CompressionMode } from '../server/config/compression.ts';
 import { remoteKey, remoteName } from '../server/config/schema-leaf-remotes.ts';
+import type { LeafListenerOptions } from '../server/config/leaf-listener-options.ts';
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
 import type { Account } from '../server/account/account.ts';
 import type { Address } from '../server/io/io.ts';
@@ -82,6 +83,7 @@ export class LeafNodes {
   private readonly context: RemoteContext;
   /** Some peer can be a leaf to this server, so links hear of each other. */
   private readonly joinsLinks: boolean;
+  private readonly accepts: boolean;
   private readonly interests = new Map<Account, AccountInterest>();
 
   /** Accounts that remotes name have to exist: the configuration is checked before. Disabled remotes are left out. */
@@ -96,7 +98,8 @@ export class LeafNodes {
     };
     const { reconnectIntervalMs, dialTimeoutMs } = options;
     this.context = { ...this.settings, host, reconnectIntervalMs, dialTimeoutMs };
-    this.joinsLinks = options.listener.port !== null || options.remotes.some(({ isHub }) => isHub);
+    this.accepts = options.listener.port !== null;
+    this.joinsLinks = joinsLinks(options.listener, options.remotes);
     this.known = enabled.map((remote) => this.makeRemote(remote));
   }
 
@@ -121,8 +124,12 @@ export class LeafNodes {
     const added = remotes.filter((remote) => !remote.isDisabled && !before.has(remoteKey(remote)));
     const spooled = added.find(({ spool }) => spool !== null);
     if (spooled !== undefined) return notYet(spooled, 'a spool needs a restart');
+    if (this.joinsLinks) return null;
+    const [first] = added;
+    if (this.accepts && first !== undefined)
+      return notYet(first, 'the first remote beside isolated leaves needs a restart');
     const hub = added.find(({ isHub }) => isHub);
-    return hub === undefined || this.joinsLinks ? null : notYet(hub, 'the first remote that is a leaf needs a restart');
+    return hub === undefined ? null : notYet(hub, 'the first remote that is a leaf needs a restart');
   }
 
   /** Makes the remotes these: some come, some go, and of those that stay some may have changed. */
@@ -212,6 +219,12 @@ export class LeafNodes {
     for (const byte of this.host.io.random.bytes(UNIQUE_LENGTH)) name += UNIQUE_CHARACTERS[byte % 62];
     return name;
   }
+}
+
+/** Whether a link can be told what came over another one. Leaves that all keep to themselves hear nothing of others. */
+function joinsLinks({ port, isolatesInterest }: LeafListenerOptions, remotes: readonly LeafRemoteOptions[]): boolean {
+  if (remotes.some(({ isHub }) => isHub)) return true;
+  return port !== null && (!isolatesInterest || remotes.length > 0);
 }
 
 function snapshotOf(link: LeafConnection): LeafLinkSnapshot {

@@ -2,6 +2,7 @@
 import { CONNECTIONS_ROW } from './connections-row.ts';
 import { CORE_ROWS } from './core-rows.ts';
 import { JETSTREAM_ROWS } from './jetstream-rows.ts';
+import { LEAF_HUB_ROW } from './leaf-hub-row.ts';
 import { LEAF_ROWS } from './leaf-rows.ts';
 import { LONG_WORK_ROWS } from './long-work-rows.ts';
 import { OUTAGE_ROWS } from './outage-rows.ts';
@@ -15,6 +16,7 @@ const ROWS: readonly Row[] = [
   ...CORE_ROWS,
   ...JETSTREAM_ROWS,
   ...LEAF_ROWS,
+  LEAF_HUB_ROW,
   ...OUTAGE_ROWS,
   CONNECTIONS_ROW,
   SUBSCRIPTIONS_ROW,

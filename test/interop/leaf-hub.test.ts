@@ -243,15 +243,19 @@ describePairs('a leaf and its hub', (leaf, hub) => {
     await until(() => lost.log.includes('attempted to connect to wrong port'), 'the wrong port');
   });
 
-  it('link system accounts', async () => {
-    const system = 'accounts { SYS: { users: [ { user: s, password: s } ] }, X: {} }\nsystem_account: SYS';
+  it.each(['SYS', '$SYS'])('link system accounts of the name %s', async (name) => {
+    const chosen = name === '$SYS' ? '' : `system_account: ${name}`;
+    const system = `accounts { "${name}": { users: [ { user: s, password: s } ] }, X: {} }\n${chosen}`;
     const up = await hubOf(hub, '', system);
-    const remote = 'account: SYS';
-    const down = await leafOf(leaf, up, { login: 's:s', remote, config: system });
+    const down = await leafOf(leaf, up, { login: 's:s', remote: `account: "${name}"`, config: system });
     await until(() => up.log.includes('System account connected from edge'), 'the system account');
     const above = await clientOf(up, { user: 's', pass: 's' });
     const below = await clientOf(down, { user: 's', pass: 's' });
     answer(below, 'below', 'from below');
     expect(await answered(above, 'below')).toBe('from below hi');
+    const pings = await above.requestMany('$SYS.REQ.SERVER.PING', '', { maxMessages: 2, maxWait: 2000 });
+    const names: string[] = [];
+    for await (const each of pings) names.push(each.json<{ server: { name: string } }>().server.name);
+    expect(names.toSorted()).toEqual(['edge', 'hub']);
   });
 });

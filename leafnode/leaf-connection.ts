@@ -359,6 +359,6 @@ export abstract class LeafConnection extends Connection implements LeafOperation
     const { host, closedReason } = this;
     const remote = this.remoteServer === '' ? '' : ` - Remote: ${this.remoteServer}`;
     host.log.notice(`${this.label} - Leafnode connection closed: ${closedReason}${remote}`);
-    this.session?.end();
+    this.session?.end(host.io.timers);
   }
 }

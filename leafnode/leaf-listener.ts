@@ -69,6 +69,7 @@ export interface HubSite {
   serverInfo(): ServerInfo;
   options(): LeafListenerOptions;
   authenticate(options: ConnectOptions, login: Login, decided: Decided): Identity | null | 'later';
+  accounts(): Iterable<Account>;
   interestOf(account: Account): AccountInterest;
   /** Whether the user is still one, of an account that still is. */
   isKnown(user: string, account: Account): boolean;
@@ -111,6 +112,7 @@ export class LeafListener implements LinkLobby {
     const options = this.site.options();
     const wanted = { host: options.host, port: options.port ?? 0 };
     const outcome = this.outcome(wanted, options, done);
+    this.gatherInterest();
     if (options.tls === null) {
       this.listener = network.listen(wanted, { ...outcome, accepted: (socket) => this.accept(socket, null) });
     } else if (network.tls === undefined) outcome.failed(new Error('this network has no TLS'));
@@ -121,6 +123,11 @@ export class LeafListener implements LinkLobby {
         accepted: (socket) => this.accept(socket, (link) => entrances.enter(link, socket)),
       });
     }
+  }
+
+  /** Follows what accounts want to hear from the beginning: gathering it when a leaf comes would take a long turn. */
+  private gatherInterest(): void {
+    for (const account of this.site.accounts()) this.site.interestOf(account);
   }
 
   private makeEntrances(network: SecuringNetwork, tls: TlsOptions): TlsEntrances {
@@ -172,6 +179,7 @@ export class LeafListener implements LinkLobby {
   reconsider(): void {
     this.permissions.clear();
     this.permissionsCount = 0;
+    this.gatherInterest();
     for (const link of this.linked) if (!this.site.isKnown(link.user, link.account)) link.close('Client Closed');
   }
 

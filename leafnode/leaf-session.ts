@@ -86,10 +86,10 @@ export class LeafSession implements SpooledLink {
     this.spool?.proceed();
   }
 
-  end(): void {
+  end(timers: Timers): void {
     this.announcer?.stop();
     this.spool?.lost();
-    this.peerInterest.clear();
+    this.peerInterest.clear(timers);
   }
 
   /** All interest has been told. */

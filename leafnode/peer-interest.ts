@@ -5,8 +5,11 @@
 
 import type { Account } from '../server/account/account.ts';
 import { SidTable } from '../server/connection/sid-table.ts';
+import type { Timers } from '../server/io/io.ts';
 import type { LinkSink } from '../server/ports.ts';
 import { Subscription } from '../server/subject/subscription.ts';
+
+const ENTRIES_PER_TURN = 1000;
 
 export class PeerInterest {
   private readonly link: LinkSink;
@@ -51,9 +54,17 @@ export class PeerInterest {
     this.account.unsubscribe(known);
   }
 
-  clear(): void {
-    for (const each of this.table.all()) this.account.unsubscribe(each);
+  /** Gives everything up, in slices where there is much: other links have to be told of each entry. */
+  clear(timers: Timers): void {
+    const given = [...this.table.all()];
     this.table.clear();
+    let at = 0;
+    const giveUp = (): void => {
+      const end = Math.min(at + ENTRIES_PER_TURN, given.length);
+      while (at < end) this.account.unsubscribe(given[at++] as Subscription);
+      if (at < given.length) timers.afterTurn(giveUp);
+    };
+    giveUp();
   }
 }
 

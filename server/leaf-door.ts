@@ -33,6 +33,7 @@ export function makeLeafListener(server: Site): LeafListener {
     options,
     authenticate: (connect, login, decided) =>
       authenticator.authenticate(options().authorization, connect, login, decided),
+    accounts: () => server.accounts.values(),
     interestOf: (account) => leafNodes.interestOf(account),
     isKnown: (user, account) => {
       if (server.accounts.get(account.name) !== account) return false;

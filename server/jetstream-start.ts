@@ -5,6 +5,8 @@ import type { StorageLimits } from '../jetstream/api/jetstream.ts';
 import { coverMissingEnd } from '../jetstream/store/log-end.ts';
 import { STORE_DIRECTORY, StoreError } from '../jetstream/store/store-directory.ts';
 import type { StoreSizes } from '../jetstream/store/store-sizes.ts';
+import { openSpools, spoolAccount } from '../jetstream/spool/spools.ts';
+import type { LeafNodes } from '../leafnode/leaf-nodes.ts';
 import type { Account } from './account/account.ts';
 import { friendlyBytes } from './config/friendly-bytes.ts';
 import type { ServerOptions } from './config/options.ts';
@@ -26,6 +28,7 @@ interface Site {
   readonly options: ServerOptions;
   readonly accounts: ReadonlyMap<string, Account>;
   readonly systemAccount: Account;
+  readonly leafNodes: LeafNodes;
 }
 
 /** Claims the store. Throws a `StartError` when that is not possible; nothing was touched then. Tests choose the sizes. */
@@ -43,6 +46,7 @@ export function makeJetStream(site: Site, sizes?: StoreSizes): JetStream {
         maxPendingBytes: options.maxPendingBytes,
         accounts: all.filter(({ jetstream }) => jetstream !== null),
         otherAccounts: all.filter(({ jetstream }) => jetstream === null),
+        internalAccounts: hasSpools(site) ? [spoolAccount(io)] : [],
         systemAccount: site.systemAccount,
       },
       options.jetstream,
@@ -76,8 +80,27 @@ export function startJetStream(site: Site, jetstream: JetStream, done: () => voi
     for (const path of movedAside) log.error(`${path} can't be explained and was moved aside`);
     jetstream.switch.follow(site.accounts.values());
     log.notice(`Took ${(io.clock.monotonicMs() - startedMs).toFixed(3)}ms to start JetStream`);
-    done();
+    if (hasSpools(site)) startSpools(site, jetstream, done);
+    else done();
   });
+}
+
+function hasSpools({ options }: Site): boolean {
+  return options.leafnodes.remotes.some(({ spool }) => spool !== null);
+}
+
+/** Links begin only when their spools are there. */
+function startSpools(site: Site, jetstream: JetStream, done: () => void): void {
+  const remotes = site.options.leafnodes.remotes.filter(({ spool, isDisabled }) => spool !== null && !isDisabled);
+  openSpools(
+    jetstream,
+    (name) => site.accounts.get(name) ?? null,
+    remotes,
+    (spools) => {
+      site.leafNodes.useSpools(spools);
+      done();
+    },
+  );
 }
 
 /** What monitoring shows of it. */

@@ -146,7 +146,7 @@ export class LeafSession implements SpooledLink {
     const { outbox, link } = this;
     if (!outbox.holds(message)) {
       if (this.cameFrom(message) || !outbox.begin(message)) return false;
-      message.links.push(link);
+      message.collectFor(link);
       if (this.permits !== null && message.hasReply) this.permits.permit(message.replyText());
     }
     if (subscription.queueGroup !== '') outbox.addQueueGroup(subscription.queueGroup);

@@ -30,7 +30,7 @@ export interface Sink {
 
 /**
  * A sink that is a link to another server: however many of its subscriptions match, the message crosses once. Its
- * `deliver` collects and puts the link on `message.links`; `sendCollected` follows when all receivers are known.
+ * `deliver` collects and calls `message.collectFor`; `sendCollected` follows when all receivers are known.
  */
 export interface LinkSink extends Sink {
   sendCollected(message: Message): void;

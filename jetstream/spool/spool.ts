@@ -190,9 +190,8 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
 
   deliver({ queueGroup }: Subscription, message: Message): boolean {
     if (!this.covers(message)) return false;
-    const { links } = message;
-    if (!links.includes(this)) {
-      links.push(this);
+    if (!message.isCollectedFor(this)) {
+      message.collectFor(this);
       this.groups.push([]);
     }
     if (queueGroup !== '') this.groups.at(-1)?.push(queueGroup);
@@ -202,7 +201,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   sendCollected(message: Message): void {
     const queueGroups = this.groups.pop() ?? [];
     // The link has it too, and asks.
-    if (this.link !== null && message.links.includes(this.link.sink)) return;
+    if (this.link !== null && message.isCollectedFor(this.link.sink)) return;
     this.keep(withId(message, this.newId(), new Message()), queueGroups);
   }
 

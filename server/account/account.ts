@@ -146,11 +146,7 @@ export class Account {
       if (queueGroups !== null && !queueGroups.includes(group.name)) continue;
       if (deliverToOne(group, message, this.fraction())) delivered = true;
     }
-    const { links } = message;
-    if (links.length > 0) {
-      for (const link of links) link.sendCollected(message);
-      links.length = 0;
-    }
+    message.sendCollected();
     this.depth--;
     return delivered;
   }

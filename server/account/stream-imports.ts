@@ -139,8 +139,7 @@ class Shadow implements Sink {
     copyMessage(message, copy);
     this.rename(message, copy);
     const taken = sink.deliver(this.original, copy);
-    for (const link of copy.links) link.sendCollected(copy);
-    copy.links.length = 0;
+    copy.sendCollected();
     this.isBusy = wasBusy;
     return taken;
   }

@@ -45,8 +45,12 @@ export class Message {
   queueGroups: readonly string[] | null = null;
   /** It is a request from another account, by a service import. */
   cameByImport = false;
-  /** Links that have collected something for this message and send it once all receivers are known. */
-  readonly links: LinkSink[] = [];
+  /**
+   * Links that have collected something for this message and send it once all receivers are known: the first so many.
+   * The list never gets shorter: emptying it would cost each message a new one.
+   */
+  private readonly links: (LinkSink | null)[] = [];
+  private linkCount = 0;
 
   get headerBytes(): number {
     return this.payloadStart - this.bodyStart;
@@ -63,6 +67,27 @@ export class Message {
 
   get hasReply(): boolean {
     return this.replyEnd > this.replyStart;
+  }
+
+  /** The link is among those that send it in the end. */
+  collectFor(link: LinkSink): void {
+    this.links[this.linkCount++] = link;
+  }
+
+  isCollectedFor(link: LinkSink): boolean {
+    const at = this.links.indexOf(link);
+    return at >= 0 && at < this.linkCount;
+  }
+
+  /** All receivers are known: the links that have collected something send it. */
+  sendCollected(): void {
+    const { links, linkCount } = this;
+    if (linkCount === 0) return;
+    for (let i = 0; i < linkCount; i++) {
+      (links[i] as LinkSink).sendCollected(this);
+      links[i] = null;
+    }
+    this.linkCount = 0;
   }
 
   subjectText(): string {

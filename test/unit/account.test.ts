@@ -28,7 +28,7 @@ class Link implements LinkSink {
 
   deliver(subscription: Subscription, message: Message): boolean {
     if (message.source === this) return false;
-    if (this.collected.length === 0) message.links.push(this);
+    if (this.collected.length === 0) message.collectFor(this);
     this.collected.push(subscription.sid);
     return true;
   }
@@ -135,7 +135,7 @@ describe('an account', () => {
     account.route(message);
     expect(client.got).toEqual(['1 a', 'links sent 0']);
     expect([here.sent, there.sent]).toEqual([[], ['a for 1,2,3']]);
-    expect(message.links).toEqual([]);
+    expect([message.isCollectedFor(here), message.isCollectedFor(there)]).toEqual([false, false]);
   });
 
   it('may be published to by a receiver, as often as it likes', () => {

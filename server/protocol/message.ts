@@ -83,10 +83,9 @@ export class Message {
   sendCollected(): void {
     const { links, linkCount } = this;
     if (linkCount === 0) return;
-    for (let i = 0; i < linkCount; i++) {
-      (links[i] as LinkSink).sendCollected(this);
-      links[i] = null;
-    }
+    for (let i = 0; i < linkCount; i++) (links[i] as LinkSink).sendCollected(this);
+    // Only now: each may ask who the others are.
+    for (let i = 0; i < linkCount; i++) links[i] = null;
     this.linkCount = 0;
   }
 

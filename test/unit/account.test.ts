@@ -138,6 +138,19 @@ describe('an account', () => {
     expect([message.isCollectedFor(here), message.isCollectedFor(there)]).toEqual([false, false]);
   });
 
+  it('tells each link while it sends which others send, too', () => {
+    const account = makeAccount();
+    const links = [new Link(), new Link(), new Link()];
+    for (const link of links.slice(0, 2)) subscribe(account, link, 'a', '1');
+    const others: number[] = [];
+    const message = messageTo('a');
+    for (const link of links) {
+      link.sendCollected = () => others.push(links.filter((each) => message.isCollectedFor(each)).length);
+    }
+    account.route(message);
+    expect(others).toEqual([2, 2]);
+  });
+
   it('may be published to by a receiver, as often as it likes', () => {
     const account = makeAccount();
     const [echo, ear] = [new Receiver(), new Receiver()];

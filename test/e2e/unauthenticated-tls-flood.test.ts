@@ -113,10 +113,16 @@ describe('clients that do not end their handshake', () => {
     await bystander.start();
     let most = 0;
     await flood(address, async () => {
-      // It waits with the others for room to shake hands.
-      const late = await login(place);
-      expect(late.received).toContain('PONG');
+      // It waits with the others for room to shake hands; on a busy machine too long, and then it tries again.
+      const isIn = (): Promise<boolean> =>
+        login(place).then(
+          ({ received }) => received.includes('PONG'),
+          () => false,
+        );
+      const entering = until(isIn, 'a login while all of them are there, or soon after', WITHIN_MS);
+      await delay(TLS_TIMEOUT * 500);
       most = anonymousBytes(server.pid);
+      await entering;
     });
     const { count, slowMs, slowestMs } = await bystander.stop();
     await delay(SETTLE_MS);

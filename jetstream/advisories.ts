@@ -10,12 +10,10 @@
 import { Buffer } from 'node:buffer';
 import type { Account } from '../server/account/account.ts';
 import type { Io } from '../server/io/io.ts';
+import { eventId } from '../server/protocol/event-id.ts';
 import { encode } from '../server/protocol/go-json.ts';
 import { Message } from '../server/protocol/message.ts';
 import { millisecondsText } from '../server/protocol/wall-time.ts';
-
-const ID_LENGTH = 22;
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 export class Advisories {
   /** The server's domain as advisories show it: left out where there is none. */
@@ -38,7 +36,7 @@ export class Advisories {
     if (!account.hasInterest(destination)) return;
     const common = {
       type: `io.nats.jetstream.${type}`,
-      id: newId(this.io.random),
+      id: eventId(this.io.random),
       timestamp: millisecondsText(this.io.clock.wallMs()),
     };
     const body = Buffer.from(encode({ ...common, ...fields() }), 'latin1');
@@ -47,11 +45,4 @@ export class Advisories {
     message.setBody(body, 0, 0, body.length);
     account.route(message);
   }
-}
-
-/** An id that no other has. */
-export function newId(random: Io['random']): string {
-  let id = '';
-  for (const byte of random.bytes(ID_LENGTH)) id += BASE62[byte % BASE62.length];
-  return id;
 }

@@ -22,8 +22,9 @@ import type { LeafSite } from './leaf-site.ts';
 import type { LinkSettings } from './link-terms.ts';
 import type { LinkSpool, SpoolStatistics } from '../server/ports.ts';
 import { Remote, type RemoteContext, type RemoteFailure, type RemoteState } from './remote.ts';
+import { base62 } from '../server/protocol/base62.ts';
 
-const UNIQUE_CHARACTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** Characters of a loop subject that no other server has. */
 const UNIQUE_LENGTH = 22;
 
 /** One open link, as /leafz shows it. */
@@ -208,16 +209,9 @@ export class LeafNodes {
   interestOf(account: Account): AccountInterest {
     const known = this.interests.get(account);
     if (known !== undefined) return known;
-    const interest = new AccountInterest(account, this.uniqueName(), this.joinsLinks);
+    const interest = new AccountInterest(account, base62(this.host.io.random.bytes(UNIQUE_LENGTH)), this.joinsLinks);
     this.interests.set(account, interest);
     return interest;
-  }
-
-  /** Characters that no other server has. */
-  private uniqueName(): string {
-    let name = '';
-    for (const byte of this.host.io.random.bytes(UNIQUE_LENGTH)) name += UNIQUE_CHARACTERS[byte % 62];
-    return name;
   }
 }
 

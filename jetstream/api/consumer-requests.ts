@@ -25,6 +25,7 @@ import {
 } from './sourcing-consumers.ts';
 import type { StreamEntry } from './stream-entry.ts';
 import { consumerInfo, whenCounted } from './stream-info.ts';
+import { base62 } from '../../server/protocol/base62.ts';
 
 const CREATE = 'consumer_create_response';
 const INFO = 'consumer_info_response';
@@ -37,7 +38,6 @@ const NAMES_LIMIT = 1024;
 const LIST_LIMIT = 256;
 const NO_PAGE = { total: 0, offset: 0, limit: 0 };
 const GENERATED_NAME_LENGTH = 8;
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 const createConsumer: ApiHandler = (context, request) => {
   const plan = planConsumer(context, request);
@@ -132,9 +132,7 @@ function generatedName(context: ApiContext, { consumers }: StreamEntry): string 
 }
 
 function randomName({ jetstream }: ApiContext): string {
-  let name = '';
-  for (const byte of jetstream.io.random.bytes(GENERATED_NAME_LENGTH)) name += BASE62[byte % BASE62.length];
-  return name;
+  return base62(jetstream.io.random.bytes(GENERATED_NAME_LENGTH));
 }
 
 /** The consumer that the subject names; refuses the request and answers `null` when there is none. */

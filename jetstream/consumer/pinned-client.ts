@@ -12,7 +12,7 @@
 
 import type { Io, Timer } from '../../server/io/io.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
-import { newId } from '../advisories.ts';
+import { eventId } from '../../server/protocol/event-id.ts';
 import type { ConsumerConfig } from './consumer-config-fields.ts';
 
 /** Who hears that a client was pinned, or is not any more. */
@@ -54,7 +54,7 @@ export class PinnedClient {
   /** Pins whoever is served; its id from now on. */
   pin(group: string): string {
     const { io, events } = this.host;
-    this.id = newId(io.random);
+    this.id = eventId(io.random);
     this.sinceMs = io.clock.wallMs();
     this.renew(group);
     events.pinned(group, this.id);

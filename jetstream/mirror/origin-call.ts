@@ -12,8 +12,8 @@ import type { Io, Timer } from '../../server/io/io.ts';
 import { Message } from '../../server/protocol/message.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { CallbackSink } from '../consumer/consumer-sinks.ts';
+import { base62 } from '../../server/protocol/base62.ts';
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SUFFIX_LENGTH = 8;
 
 export interface OriginCalls {
@@ -29,9 +29,7 @@ export interface CallAnswer {
 
 /** A subject that nobody else has. */
 export function uniqueSubject({ io }: OriginCalls, prefix: string): string {
-  let subject = `${prefix}.`;
-  for (let at = 0; at < SUFFIX_LENGTH; at++) subject += BASE62[Math.floor(io.random.fraction() * BASE62.length)];
-  return subject;
+  return `${prefix}.${base62(io.random.bytes(SUFFIX_LENGTH))}`;
 }
 
 /** Publishes in the account; false when nobody listens. All are strings of bytes, `headers` a block or empty. */

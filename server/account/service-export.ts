@@ -22,11 +22,11 @@ import type { Account } from './account.ts';
 import { copyMessage } from './message-copy.ts';
 import { ReplyInterest, type WatchedReply } from './reply-interest.ts';
 import { type Failure, type MeasuredRequest, measure } from './service-latency.ts';
+import { base62 } from '../protocol/base62.ts';
 
 const AWAITED_MAX = 65_536;
 /** Acknowledgements find their stream by this subject, wherever they come from. */
 export const ACK_PREFIX = '$JS.ACK.';
-const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SERVICE_LETTERS = 6;
 const REQUEST_LETTERS = 8;
 
@@ -198,7 +198,5 @@ export class ServiceExport implements Sink {
 }
 
 function letters({ random }: ExportIo, count: number): string {
-  let text = '';
-  for (const byte of random.bytes(count)) text += LETTERS[byte % LETTERS.length];
-  return text;
+  return base62(random.bytes(count));
 }

@@ -22,10 +22,9 @@ import { Message } from '../protocol/message.ts';
 import { millisecondsText } from '../protocol/wall-time.ts';
 import type { Account } from './account.ts';
 import { canonicalHeaders } from './request-header.ts';
+import { eventId } from '../protocol/event-id.ts';
 
 const TYPE = 'io.nats.server.metric.v1.service_latency';
-const ID_LETTERS = 22;
-const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const NANOSECONDS = 1_000_000;
 
 type Headers = ReadonlyMap<string, readonly string[]>;
@@ -91,7 +90,7 @@ export class MeasuredRequest {
     const requestor = infoOf(this.requestor, this.isShared);
     const fields = {
       type: TYPE,
-      id: idOf(io),
+      id: eventId(io.random),
       timestamp: millisecondsText(io.clock.wallMs()),
       ...outcome,
       requestor,
@@ -163,10 +162,4 @@ function infoOf(sink: Sink | null, isDetailed: boolean): { rtt?: number } | unde
 
 function rttNs(info: { rtt?: number } | undefined): number {
   return info?.rtt ?? 0;
-}
-
-function idOf({ random }: LatencyIo): string {
-  let id = '';
-  for (const byte of random.bytes(ID_LETTERS)) id += LETTERS[byte % LETTERS.length];
-  return id;
 }

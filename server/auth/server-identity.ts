@@ -8,8 +8,8 @@
 import type { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { encodeNkey } from '../protocol/nkey.ts';
+import { base62 } from '../protocol/base62.ts';
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const NODE_HASH_LENGTH = 8;
 
 /** The id `N…` made from 32 bytes. */
@@ -19,8 +19,5 @@ export function serverId(bytes: Buffer): string {
 
 /** The 8 characters by which the log and Raft call a server of this name. */
 export function nodeHash(name: string): string {
-  const digest = createHash('sha256').update(name).digest();
-  let hash = '';
-  for (let i = 0; i < NODE_HASH_LENGTH; i++) hash += BASE62[(digest[i] as number) % 62];
-  return hash;
+  return base62(createHash('sha256').update(name).digest().subarray(0, NODE_HASH_LENGTH));
 }

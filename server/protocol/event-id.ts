@@ -1,14 +1,10 @@
 /** Names of single events, by which receivers tell a repeated one from another: 22 letters and digits. */
 
-import type { Buffer } from 'node:buffer';
+import { base62 } from './base62.ts';
 
-const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const LENGTH = 22;
 
-/** How many unpredictable bytes a name is made of. */
-export const EVENT_ID_BYTES = 22;
-
-export function eventId(bytes: Buffer): string {
-  let id = '';
-  for (const byte of bytes) id += BASE62[byte % BASE62.length];
-  return id;
+/** A name that no other event has. */
+export function eventId(random: { bytes(count: number): Uint8Array }): string {
+  return base62(random.bytes(LENGTH));
 }

@@ -18,7 +18,7 @@ import { type Answer, BadRequest, type MonitorContext } from '../monitor/endpoin
 import { MetricsRoom } from '../monitor/metrics-room.ts';
 import { RequestCounts } from '../monitor/request-counts.ts';
 import { decode, encode } from '../protocol/go-json.ts';
-import { EVENT_ID_BYTES, eventId } from '../protocol/event-id.ts';
+import { eventId } from '../protocol/event-id.ts';
 import { bytesOfText } from '../protocol/go-json-reader.ts';
 import type { Account } from '../account/account.ts';
 import { ACCOUNT_KINDS } from './account-kinds.ts';
@@ -84,7 +84,7 @@ export class SystemAnswers {
   publishConnections({ name }: Account): void {
     const account = bytesOfText(name);
     const { random, clock } = this.host.io;
-    const stamp = { id: eventId(random.bytes(EVENT_ID_BYTES)), wallMs: clock.wallMs() };
+    const stamp = { id: eventId(random), wallMs: clock.wallMs() };
     for (const subject of [`$SYS.SERVER.ACCOUNT.${account}.CONNS`, `$SYS.ACCOUNT.${account}.SERVER.CONNS`]) {
       if (!this.host.systemAccount.hasInterest(Buffer.from(subject, 'latin1'))) continue;
       const event = accountConnections(this.host, { ...stamp, server: this.description.next() }, account);
@@ -119,7 +119,7 @@ export class SystemAnswers {
   private answerConnections({ account, reply, body }: SystemRequest): void {
     if (account === null || !readConnectionsRequest(body, account, this.host)) return;
     const { random, clock } = this.host.io;
-    const id = eventId(random.bytes(EVENT_ID_BYTES));
+    const id = eventId(random);
     const stamp = { id, wallMs: clock.wallMs(), server: this.description.next() };
     const event = accountConnections(this.host, stamp, account);
     if (event !== null) this.replies.send(reply, [event]);

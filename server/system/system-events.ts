@@ -22,7 +22,7 @@ import type { Timer } from '../io/io.ts';
 import type { MonitorSource } from '../monitor/monitor-source.ts';
 import type { InterestListener } from '../ports.ts';
 import type { ClosedReason } from '../protocol/errors.ts';
-import { EVENT_ID_BYTES, eventId } from '../protocol/event-id.ts';
+import { eventId } from '../protocol/event-id.ts';
 import { bytesOfText } from '../protocol/go-json-reader.ts';
 import { Message } from '../protocol/message.ts';
 import { subjectMatches } from '../subject/subject.ts';
@@ -168,7 +168,7 @@ export class SystemEvents implements InterestListener {
 
   private stamp(): EventStamp {
     const { random, clock } = this.host.io;
-    return { id: eventId(random.bytes(EVENT_ID_BYTES)), wallMs: clock.wallMs(), server: this.description.next() };
+    return { id: eventId(random), wallMs: clock.wallMs(), server: this.description.next() };
   }
 
   /** Makes the event only if somebody listens. */

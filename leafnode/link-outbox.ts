@@ -16,6 +16,7 @@ import { CHUNK_BYTES_MAX } from '../server/connection/chunk-pool.ts';
 import type { ConnectionLimits } from '../server/connection/connection-host.ts';
 import type { OutboundQueue } from '../server/connection/outbound-queue.ts';
 import type { Traffic } from '../server/connection/statistics.ts';
+import { NoticePace } from '../server/io/notice-pace.ts';
 import type { Message } from '../server/protocol/message.ts';
 import { encodedBytesMax, writeLeafLine, writeLeafMessage } from './leaf-encoder.ts';
 import type { LeafPermissions } from './leaf-permissions.ts';
@@ -56,7 +57,7 @@ export class LinkOutbox {
   private readonly link: OutboxLink;
   private readonly stack: Collection[] = [];
   private depth = 0;
-  private noticeDueMs = 0;
+  private readonly pace = new NoticePace(NOTICE_INTERVAL_MS);
 
   constructor(link: OutboxLink, permissions: LeafPermissions) {
     this.link = link;
@@ -150,9 +151,7 @@ export class LinkOutbox {
   }
 
   private notice(text: string): void {
-    const now = this.link.monotonicMs();
-    if (now < this.noticeDueMs) return;
-    this.noticeDueMs = now + NOTICE_INTERVAL_MS;
+    if (!this.pace.isDue(this.link.monotonicMs())) return;
     const { tooLarge, congested } = this.dropped;
     this.link.warn(`${text} (not sent so far: ${tooLarge} too large, ${congested} for lack of room)`);
   }

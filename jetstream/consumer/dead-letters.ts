@@ -19,6 +19,7 @@
 import { Buffer } from 'node:buffer';
 import type { Io, Timer } from '../../server/io/io.ts';
 import type { Log } from '../../server/io/log.ts';
+import { NoticePace } from '../../server/io/notice-pace.ts';
 import { Message } from '../../server/protocol/message.ts';
 import { Receivers } from '../../server/subject/receivers.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
@@ -68,7 +69,7 @@ export class DeadLetters implements DeadLetterGate {
   private readonly underWay = new Map<number, Letter>();
   private waiting: Letter[] = [];
   private subscription: Subscription | null = null;
-  private complainedMs = Number.NEGATIVE_INFINITY;
+  private readonly pace = new NoticePace(COMPLAINTS_MS);
   private isStopped = false;
 
   constructor(consumer: DeadLetterConsumer) {
@@ -179,9 +180,7 @@ export class DeadLetters implements DeadLetterGate {
   }
 
   private complain({ sequence }: Letter, why: string): void {
-    const now = this.io.clock.monotonicMs();
-    if (now - this.complainedMs < COMPLAINTS_MS) return;
-    this.complainedMs = now;
+    if (!this.pace.isDue(this.io.clock.monotonicMs())) return;
     const { stream, name } = this.consumer;
     const consumer = `'${stream.account.name} > ${stream.name} > ${name}'`;
     this.log.warn(`Message ${sequence} of consumer ${consumer} stays there, its dead letter can't be stored: ${why}`);

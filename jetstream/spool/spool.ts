@@ -28,6 +28,7 @@ import type { Account } from '../../server/account/account.ts';
 import type { SpoolOptions } from '../../server/config/spool-options.ts';
 import type { Io, Timer } from '../../server/io/io.ts';
 import type { Log } from '../../server/io/log.ts';
+import { NoticePace } from '../../server/io/notice-pace.ts';
 import type { LinkSink, LinkSpool, SinkKind, SpooledLink, SpoolStatistics } from '../../server/ports.ts';
 import { Message } from '../../server/protocol/message.ts';
 import { subjectMatches } from '../../server/subject/subject.ts';
@@ -64,7 +65,7 @@ interface InFlight {
   sequence: number;
   /** The message, while it is only here. */
   copy: Message | null;
-  queueGroups: readonly string[];
+  readonly queueGroups: readonly string[];
   readonly bytes: number;
 }
 
@@ -100,7 +101,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   private forwarded = 0;
   private dropped = 0;
   private refused = 0;
-  private noticeDueMs = Number.NEGATIVE_INFINITY;
+  private readonly pace = new NoticePace(NOTICE_INTERVAL_MS);
 
   constructor(site: SpoolSite, options: SpoolOptions, wanted: readonly WantedSubject[]) {
     this.site = site;
@@ -265,7 +266,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
       this.inFlightBytes -= bytes;
       last = Math.max(last, sequence);
     }
-    if (this.inFlight.length > 0 && !this.isFenced) {
+    if (this.inFlight.length > 0) {
       this.isFenced = true;
       this.fence();
     }
@@ -356,9 +357,8 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   }
 
   private notice(why: string): void {
-    const now = this.site.io.clock.monotonicMs();
-    if (now < this.noticeDueMs) return;
-    this.noticeDueMs = now + NOTICE_INTERVAL_MS;
-    this.site.log.warn(`Message for ${this.site.remote} not spooled: ${why} (${this.refused} so far)`);
+    const { io, log } = this.site;
+    if (!this.pace.isDue(io.clock.monotonicMs())) return;
+    log.warn(`Message for ${this.site.remote} not spooled: ${why} (${this.refused} so far)`);
   }
 }

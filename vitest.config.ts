@@ -2,7 +2,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 
 /** One project per kind of test; a folder under test/ holds each. Tests that start servers get more time. */
 const kinds: Record<string, number> = {
-  unit: 10_000,
+  unit: 60_000,
   property: 60_000,
   conformance: 60_000,
   regression: 60_000,
@@ -15,12 +15,16 @@ const kinds: Record<string, number> = {
 /** Processes talk over sockets in these: on a busy machine one may be late. What fails is tried again, and still fails. */
 const retried: readonly string[] = ['conformance', 'regression', 'interop', 'e2e'];
 
+/** Inputs are made at random in these. */
+const random: readonly string[] = ['unit', 'property', 'fuzz'];
+
 const config: ViteUserConfig = defineConfig({
   test: {
     projects: Object.entries(kinds).map(([name, testTimeout]) => ({
       test: {
         name,
         include: [`test/${name}/**/*.test.ts`],
+        setupFiles: random.includes(name) ? ['test/helpers/fast-check-seed.ts'] : [],
         testTimeout,
         hookTimeout: testTimeout,
         retry: retried.includes(name) ? 2 : 0,

@@ -11,7 +11,6 @@ import { messageOf, readAll, readStored } from '../helpers/store-messages.ts';
 import { FOLDER, SMALL_SIZES, StoreSite } from '../helpers/store-site.ts';
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 150);
-const SEED = process.env['FUZZ_SEED'] === undefined ? {} : { seed: Number(process.env['FUZZ_SEED']) };
 
 const MESSAGES = 60;
 const SUBJECTS = 3;
@@ -56,7 +55,7 @@ test('a damaged store is opened or refused, and gives back what was stored or no
       site.settle();
       expect(readStored(store, next, settle)?.payload).toBe('more');
     }),
-    { numRuns: RUNS, ...SEED },
+    { numRuns: RUNS },
   );
 });
 

@@ -169,9 +169,9 @@ describePairs('a leaf and its hub', (leaf, hub) => {
       `server_name: both\nleafnodes { reconnect: "100ms"\nremotes: [ { url: "nats://127.0.0.1:${port}" }, { url: "nats://127.0.0.1:${inner.port}" } ] }`,
       { flags: ['-D'] },
     );
+    // Whichever link is last to be up closes the ring: which of the servers sees it, and which is told, is chance.
     const loop = 'Loop detected for leafnode account="$G". Delaying attempt to reconnect for 30s';
     await until(() => [top, middle, both].some(({ log }) => log.includes(loop)), 'the loop to be found');
-    expect(both.log).toContain('Loop detected');
   });
 
   it('bind each login to its account', async () => {

@@ -10,6 +10,9 @@ export type FigureName =
   | 'p999Us'
   | 'longestUs'
   | 'healedMs'
+  | 'healedLongMs'
+  | 'dialsPeak'
+  | 'dialsPeakLong'
   | 'threads'
   | 'startMs'
   | 'startStoreMs'
@@ -47,6 +50,9 @@ export const FIGURES: Readonly<Record<FigureName, Figure>> = {
   p99Us: { label: '99th percentile, us', decimals: 0 },
   p999Us: { label: '99.9th percentile, us', decimals: 0 },
   healedMs: { label: 'until all flowed again, ms', decimals: 0 },
+  dialsPeak: { label: 'most dials in a second', decimals: 0 },
+  healedLongMs: { label: 'the same after a long outage, ms', decimals: 0 },
+  dialsPeakLong: { label: 'most dials in a second of that', decimals: 0 },
   longestUs: { label: 'longest, us', decimals: 0 },
   startMs: { label: 'start to INFO, ms', decimals: 0 },
   startStoreMs: { label: 'the same with JetStream, ms', decimals: 0 },

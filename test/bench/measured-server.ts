@@ -64,9 +64,10 @@ export class MeasuredServer {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** Kills the process, and starts it again on what it left; this one is not to be used any more. */
-  async restart(): Promise<MeasuredServer> {
+  /** Kills the process, and starts it again on what it left, after a while; this one is not to be used any more. */
+  async restart(awayMs = 0): Promise<MeasuredServer> {
     await this.#kill();
+    await delay(awayMs);
     return this.#again();
   }
 

@@ -1,6 +1,7 @@
 /** All rows, in the order in which they run. */
 import { CONNECTIONS_ROW } from './connections-row.ts';
 import { CORE_ROWS } from './core-rows.ts';
+import { HUB_RESTART_ROW } from './hub-restart-row.ts';
 import { JETSTREAM_ROWS } from './jetstream-rows.ts';
 import { LEAF_HUB_ROW } from './leaf-hub-row.ts';
 import { LEAF_ROWS } from './leaf-rows.ts';
@@ -17,6 +18,7 @@ const ROWS: readonly Row[] = [
   ...JETSTREAM_ROWS,
   ...LEAF_ROWS,
   LEAF_HUB_ROW,
+  HUB_RESTART_ROW,
   ...OUTAGE_ROWS,
   CONNECTIONS_ROW,
   SUBSCRIPTIONS_ROW,

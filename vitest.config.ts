@@ -15,6 +15,10 @@ const kinds: Record<string, number> = {
 /** Processes talk over sockets in these: on a busy machine one may be late. What fails is tried again, and still fails. */
 const retried: readonly string[] = ['conformance', 'regression', 'interop', 'e2e'];
 
+/** Measured, or leant on, so that nothing else may run meanwhile: after all others, one file at a time. */
+const alone: readonly string[] = ['fuzz', 'e2e'];
+const WORKERS = 2;
+
 /** Inputs are made at random in these. */
 const random: readonly string[] = ['unit', 'property', 'fuzz'];
 
@@ -29,6 +33,8 @@ const config: ViteUserConfig = defineConfig({
         hookTimeout: testTimeout,
         retry: retried.includes(name) ? 2 : 0,
         pool: 'forks',
+        maxWorkers: alone.includes(name) ? 1 : WORKERS,
+        sequence: { groupOrder: alone.includes(name) ? 1 : 0 },
       },
     })),
   },

@@ -16,8 +16,9 @@ import { isRecordOf } from './record.ts';
 
 /** Less than this is not worth writing a block anew. */
 const GARBAGE_BYTES_MIN = 64 * 1024;
-/** So many records are copied between two looks at the clock. */
-const RECORDS_PER_STEP = 256;
+/** Between two looks at the clock so many bytes are copied; looking for the next message counts as one more. */
+const BYTES_PER_STEP = 64 * 1024;
+const BYTES_PER_LOOK = 32;
 
 export interface BlockRoom {
   readonly blockBytesMax: number;
@@ -79,6 +80,8 @@ function runFrom(
 export interface Compacted {
   readonly index: BlockIndex;
   readonly bytes: Buffer;
+  /** What was removed from each block when the work began: more may be by now. */
+  readonly removed: readonly Buffer[];
 }
 
 /** A record that is not as it was written; the run has to stay as it is for now. */
@@ -97,13 +100,18 @@ export function* compact(
 ): Generator<void, Compacted | DamagedRecord> {
   const bytesMax = run.reduce((sum, block) => sum + liveBytesOf(block, room), BLOCK_HEADER_BYTES);
   const bytes = Buffer.allocUnsafeSlow(bytesMax);
+  const removed = run.map((block) => Buffer.from(block.removed.encode()));
   let at = BLOCK_HEADER_BYTES;
   let index: BlockIndex | null = null;
-  let left = RECORDS_PER_STEP;
+  let left = BYTES_PER_STEP;
   for (const [i, block] of run.entries()) {
     const from = indexes[i] as BlockIndex;
     const content = contents[i] as Buffer;
     for (let each = from.firstSequence; each <= block.lastSequence; each++) {
+      if ((left -= BYTES_PER_LOOK) < 0) {
+        left = BYTES_PER_STEP;
+        yield;
+      }
       const offset = from.offset(each);
       if (offset === NO_RECORD || block.removed.has(each)) continue;
       if (!isRecordOf(each, content, offset, from.endOffset(each, block.bytes.end) - offset))
@@ -113,12 +121,10 @@ export function* compact(
       index ??= new BlockIndex(each);
       index.add(each, at, from.subject(each), from.hasHeaders(each));
       at += length;
-      if (left-- > 0) continue;
-      left = RECORDS_PER_STEP;
-      yield;
+      left -= length;
     }
   }
   index ??= new BlockIndex((run[0] as MessageBlock).firstSequence);
   encodeBlockHeader(headerOf(index.firstSequence)).copy(bytes);
-  return { index, bytes: bytes.subarray(0, at) };
+  return { index, bytes: bytes.subarray(0, at), removed };
 }

@@ -15,7 +15,7 @@ import type { IsSure } from './block-move.ts';
 import { BlockEraser } from './block-eraser.ts';
 import type { BlockHeader } from './block-header.ts';
 import type { BlockIndex } from './block-index.ts';
-import { BlockIndexFile, blockIndexBytes, encodeBlockIndex } from './block-index-file.ts';
+import { BlockIndexFile, blockIndexBytes } from './block-index-file.ts';
 import type { BlockList } from './block-list.ts';
 import { CountedFile } from './counted-file.ts';
 import { FileBlockBytes } from './file-block-bytes.ts';
@@ -126,9 +126,8 @@ export class BlockFiles {
 
   private writeIndex(block: MessageBlock): void {
     const { files } = this;
-    const work = blockIndexBytes(this.stream, block.number, block.index as BlockIndex, this.subjects);
     files.began();
-    runSliced(files.io, work, (bytes) => {
+    runSliced(files.io, this.encodeIndex(block, block.index as BlockIndex), (bytes) => {
       if (this.unsaved.has(block)) {
         files.replaceFile(this.indexPath(block), bytes, (error) => {
           if (!this.unsaved.has(block)) return;
@@ -158,8 +157,9 @@ export class BlockFiles {
     return !block.isOpen && !this.unsaved.has(block);
   }
 
-  encodeIndex(block: MessageBlock, index: BlockIndex): Buffer {
-    return encodeBlockIndex(this.stream, block.number, index, this.subjects);
+  /** The block's index file, in pieces of work; `index` takes no more records. */
+  encodeIndex(block: BlockName, index: BlockIndex): Generator<void, Buffer> {
+    return blockIndexBytes(this.stream, block.number, index, this.subjects);
   }
 
   /** The index in these bytes, if it is that of the block. */

@@ -28,15 +28,7 @@ const SUBJECT_HEAD_BYTES = 14;
 /** Slots or subjects that are encoded in one piece of work. */
 const PIECE_SLOTS = 4096;
 
-/** The file of an index. */
-export function encodeBlockIndex(stream: number, block: number, index: BlockIndex, subjects: SubjectIndex): Buffer {
-  const work = blockIndexBytes(stream, block, index, subjects);
-  let step = work.next();
-  while (step.done !== true) step = work.next();
-  return step.value;
-}
-
-/** The same a piece at a time, since a block is closed in the middle of publishing. The index takes no more records. */
+/** The file of an index, a piece at a time, since much else goes on. The index takes no more records. */
 export function* blockIndexBytes(
   stream: number,
   block: number,

@@ -151,7 +151,8 @@ export class Compactor<Store extends CompactedStore = CompactedStore> {
     );
   }
 
-  private write(store: Store, run: readonly MessageBlock[], { index, bytes }: Compacted, done: () => void): void {
+  private write(store: Store, run: readonly MessageBlock[], result: Compacted, done: () => void): void {
+    const { index, bytes } = result;
     const { blockFiles } = store;
     const { files } = blockFiles;
     const first = run[0] as MessageBlock;
@@ -166,12 +167,15 @@ export class Compactor<Store extends CompactedStore = CompactedStore> {
     inOrder(
       [
         (next) => files.replaceFile(blockFiles.path(name), bytes, next),
-        (next) => files.replaceFile(blockFiles.indexPath(name), blockFiles.encodeIndex(block, index), next),
+        (next) =>
+          runSliced(this.io, blockFiles.encodeIndex(name, index), (indexBytes) =>
+            files.replaceFile(blockFiles.indexPath(name), indexBytes, next),
+          ),
       ],
       (error) => {
         files.noteError(error);
         if (error === null && !this.isOver(store) && run.every((each) => mayReplace(store, each))) {
-          this.replace(store, run, block);
+          this.replace(store, run, result.removed, block);
           this.compactStore(store, done);
         } else {
           block.bytes.drop();
@@ -184,15 +188,18 @@ export class Compactor<Store extends CompactedStore = CompactedStore> {
   }
 
   /** What was removed meanwhile is removed from the new block too. */
-  private replace(store: Store, run: readonly MessageBlock[], block: MessageBlock): void {
+  private replace(
+    store: Store,
+    run: readonly MessageBlock[],
+    removedBefore: readonly Buffer[],
+    block: MessageBlock,
+  ): void {
     const { blockFiles, list } = store;
     const { statistics } = this;
-    for (const old of run) {
+    for (const [i, old] of run.entries()) {
       block.liveMessages += old.liveMessages;
       block.liveBytes += old.liveBytes;
-      for (let each = Math.max(old.firstSequence, block.firstSequence); each <= old.lastSequence; each++) {
-        if (old.removed.has(each) && block.has(each)) block.removed.add(each);
-      }
+      for (const each of old.removed.since(removedBefore[i] as Buffer)) if (block.has(each)) block.removed.add(each);
       statistics.bytesFreed += old.bytes.end;
     }
     statistics.bytesFreed -= block.bytes.end;

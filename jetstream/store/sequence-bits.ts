@@ -32,6 +32,15 @@ export class SequenceBits {
     return true;
   }
 
+  /** The sequences that were marked since `encode` gave bytes of which these are a copy. */
+  *since(bytes: Buffer): Generator<number> {
+    const bits = this.encode();
+    for (let at = 0; at < bits.length; at++) {
+      const added = (bits[at] as number) & ~(bytes[at] ?? 0);
+      for (let i = 0; added >>> i !== 0; i++) if (((added >>> i) & 1) !== 0) yield this.firstSequence + at * 8 + i;
+    }
+  }
+
   /** The bytes up to the last marked one. */
   encode(): Buffer {
     return this.bits ?? Buffer.alloc(0);

@@ -5,12 +5,13 @@
 
 import { Buffer } from 'node:buffer';
 import type { Done } from '../../server/io/io.ts';
+import { runSliced } from '../../server/io/slicer.ts';
 import type { BlockIndex } from './block-index.ts';
 import type { FileStore } from './file-store.ts';
 import { syncAll } from './large-gate.ts';
 import type { MessageBlock } from './message-block.ts';
 import { inOrder, type Step } from './steps.ts';
-import { type BlockSummary, checkpointFile } from './stream-checkpoint.ts';
+import { type BlockSummary, type CheckpointHead, checkpointFile } from './stream-checkpoint.ts';
 import type { PieceFile } from './piece-writer.ts';
 import type { Captured } from './captured.ts';
 import { CHECKPOINT_SLOTS, checkpointPath, type RecoveredStream } from './stream-recovery.ts';
@@ -18,7 +19,11 @@ import { CHECKPOINT_SLOTS, checkpointPath, type RecoveredStream } from './stream
 const NOTHING = Buffer.alloc(0);
 
 interface CapturedStream {
-  readonly file: PieceFile;
+  readonly head: CheckpointHead;
+  readonly removed: readonly Buffer[];
+  readonly extra: Captured;
+  /** By block of `head`: what is to be carried of its index, which takes no more records; `null` when it has a file. */
+  readonly indexes: readonly (BlockIndex | null)[];
   /** Blocks it names that may not be on the device yet. */
   readonly unsynced: readonly MessageBlock[];
 }
@@ -61,13 +66,16 @@ export class StreamCheckpointer {
     const { files, directory } = blockFiles;
     this.isRunning = true;
     const discarded = blockFiles.takeDiscarded();
-    const { file, unsynced } = capture(store, extra, lsn);
+    const captured = capture(store, extra, lsn);
     const slot = (this.slot + 1) % CHECKPOINT_SLOTS;
     inOrder(
       [
         (next) => this.makeSure(next),
-        (next) => syncAll(unsynced, next),
-        (next) => files.replaceCopy(checkpointPath(directory, slot), file, next),
+        (next) => syncAll(captured.unsynced, next),
+        (next) =>
+          runSliced(files.io, encode(store, captured), (file) =>
+            files.replaceCopy(checkpointPath(directory, slot), file, next),
+          ),
         (next) => files.syncNames(directory, next),
       ],
       (error) => {
@@ -108,30 +116,40 @@ function capture(store: FileStore, extra: Captured, lsn: number): CapturedStream
   const blocks = list.blocks.filter((block) => block.firstSequence <= lastSequence);
   const carries = (block: MessageBlock): boolean => !blockFiles.isSaved(block) || block.lastSequence > lastSequence;
   const following = list.blocks[blocks.length];
-  const file = checkpointFile({
-    head: {
-      lsn,
-      firstSequence,
-      lastSequence,
-      lastTime,
-      lost,
-      limits,
-      // Blocks that hold nothing visible are made anew from the log, under the same numbers.
-      nextBlockNumber: following?.number ?? store.nextBlock,
-      blocks: blocks.map((block) => summaryOf(block, lastSequence)),
-    },
-    // More may be removed before this is written.
+  const head: CheckpointHead = {
+    lsn,
+    firstSequence,
+    lastSequence,
+    lastTime,
+    lost,
+    limits,
+    // Blocks that hold nothing visible are made anew from the log, under the same numbers.
+    nextBlockNumber: following?.number ?? store.nextBlock,
+    blocks: blocks.map((block) => summaryOf(block, lastSequence)),
+  };
+  return {
+    head,
+    // More may be removed before this is written, and more added.
     removed: blocks.map((block) => Buffer.from(block.removed.encode())),
-    indexes: blocks.map((block) => (carries(block) ? carriedIndex(store, block) : NOTHING)),
+    indexes: blocks.map((block) => (carries(block) ? fixedIndex(block, lastSequence) : null)),
     extra,
-  });
-  return { file, unsynced: blocks.filter(carries) };
+    unsynced: blocks.filter(carries),
+  };
 }
 
-function carriedIndex(store: FileStore, block: MessageBlock): Buffer {
+function fixedIndex(block: MessageBlock, lastSequence: number): BlockIndex {
   const index = block.index as BlockIndex;
-  const isPartial = block.lastSequence > store.lastSequence;
-  return store.blockFiles.encodeIndex(block, isPartial ? index.upTo(store.lastSequence) : index);
+  return block.isOpen || block.lastSequence > lastSequence ? index.upTo(lastSequence) : index;
+}
+
+function* encode({ blockFiles }: FileStore, captured: CapturedStream): Generator<void, PieceFile> {
+  const { head, removed, extra } = captured;
+  const indexes: Buffer[] = [];
+  for (const [i, index] of captured.indexes.entries()) {
+    const block = head.blocks[i] as BlockSummary;
+    indexes.push(index === null ? NOTHING : yield* blockFiles.encodeIndex(block, index));
+  }
+  return checkpointFile({ head, removed, indexes, extra });
 }
 
 function summaryOf(block: MessageBlock, lastVisible: number): BlockSummary {

@@ -21,6 +21,8 @@ import { Retention, type Retained } from './retention.ts';
 import type { StoreListener, Time } from './store.ts';
 import { SubjectIndex } from './subject-index.ts';
 
+const PURGED_PER_TURN = 10_000;
+
 interface Replacing {
   readonly sequence: number;
   readonly replaces: number;
@@ -204,9 +206,11 @@ export abstract class VisibleMessages implements Retained {
     return undefined;
   }
 
+  /** Removes the first messages of the block that are below `below`, as many as go in one turn. */
   private purgeBlock(block: MessageBlock, index: BlockIndex, below: number): void {
-    const end = Math.min(below, block.lastSequence + 1, this.lastSequence + 1);
-    for (let each = Math.max(block.firstSequence, this.firstSequence); each < end; each++) {
+    const start = Math.max(block.firstSequence, this.firstSequence);
+    const end = Math.min(below, block.lastSequence + 1, this.lastSequence + 1, start + PURGED_PER_TURN);
+    for (let each = start; each < end; each++) {
       if (block.has(each)) this.takeAway(block, index, each);
     }
     this.firstIsBehind(end);

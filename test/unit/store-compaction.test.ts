@@ -83,6 +83,20 @@ describe('blocks of which most messages are gone', () => {
     }
   });
 
+  it('lack in their new form what is removed while that is written', () => {
+    const site = filledSite(4);
+    const { fileStore: store } = site.stream('S');
+    const keeps = (sequence: number): boolean => sequence % 10 === 0;
+    for (let i = 1; i <= MESSAGES; i++) if (!keeps(i)) store.remove(i);
+    const folder = `${FOLDER}/petiole/streams/00000001`;
+    const isWriting = (): boolean => site.process.io.disk.readDirectoryNow(folder).includes('000001-1.blk.new');
+    site.until(isWriting, 'a block to be written anew');
+    for (let i = 1; i <= MESSAGES; i++) if (keeps(i) && !isLeft(i)) store.remove(i);
+    site.settle();
+    expect(site.storage.compactor.statistics.blocksWritten).toBeGreaterThan(0);
+    checkLeft(site);
+  });
+
   it('stay as they are while the disk takes nothing, and give their space back afterwards', () => {
     const site = filledSite(2);
     const before = blockBytes(site);

@@ -12,6 +12,8 @@
  *     destination inbox, subject orders.1, reply $JS.ACK.…      LMSG inbox $JS.ACK.…@orders.1 size
  *
  * A peer that did not agree on headers gets an LMSG with the payload alone.
+ *
+ * What came in the usual form and goes to no queue group differs by its verb alone, and the rest is one copy.
  */
 
 import type { Buffer } from 'node:buffer';
@@ -45,16 +47,37 @@ export function writeLeafMessage(
   queueGroups: readonly string[],
   withHeaders: boolean,
 ): number {
-  const hasHeaders = message.headerBytes > 0;
-  if (message.tailStart >= 0 && (withHeaders || !hasHeaders)) {
+  const { body, bodyEnd, tailStart } = message;
+  const hasHeaders = message.payloadStart > message.bodyStart;
+  if (tailStart >= 0 && (withHeaders || !hasHeaders)) {
+    if (queueGroups.length === 0 && isWhole(message)) {
+      return copyBytes(out, writeVerb(out, at, hasHeaders), body, message.subjectStart, bodyEnd + 2);
+    }
     const w = writeAddress(out, at, message, queueGroups, hasHeaders);
-    return copyBytes(out, w, message.body, message.tailStart, message.bodyEnd + 2);
+    return copyBytes(out, w, body, tailStart, bodyEnd + 2);
   }
   let w = writeLeafLine(out, at, message, queueGroups, withHeaders);
   w = copyBytes(out, w, message.body, withHeaders ? message.bodyStart : message.payloadStart, message.bodyEnd);
   out[w++] = CR;
   out[w++] = LF;
   return w;
+}
+
+/** Whether subject, reply and tail stand behind each other in the body's buffer, one space apart. */
+function isWhole(message: Message): boolean {
+  const { subject, subjectEnd, body, reply, replyStart, replyEnd, tailStart } = message;
+  if (subject !== body || message.destination !== null || body[subjectEnd] !== SPACE) return false;
+  if (replyEnd === replyStart) return tailStart === subjectEnd + 1;
+  return reply === body && replyStart === subjectEnd + 1 && body[replyEnd] === SPACE && tailStart === replyEnd + 1;
+}
+
+function writeVerb(out: Buffer, at: number, isHeaderForm: boolean): number {
+  out[at] = isHeaderForm ? 0x48 : 0x4c;
+  out[at + 1] = 0x4d;
+  out[at + 2] = 0x53;
+  out[at + 3] = 0x47;
+  out[at + 4] = SPACE;
+  return at + 5;
 }
 
 /** Writes the line alone, for a body that is too large for one chunk. */
@@ -85,12 +108,7 @@ function writeAddress(
   queueGroups: readonly string[],
   isHeaderForm: boolean,
 ): number {
-  let w = at;
-  out[w++] = isHeaderForm ? 0x48 : 0x4c;
-  out[w++] = 0x4d;
-  out[w++] = 0x53;
-  out[w++] = 0x47;
-  out[w++] = SPACE;
+  let w = writeVerb(out, at, isHeaderForm);
   const { destination } = message;
   w =
     destination === null

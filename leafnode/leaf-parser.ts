@@ -11,7 +11,7 @@
  *     PING  PONG  +OK  -ERR 'text'
  *
  * Verbs in any case, arguments separated by runs of blanks, a line ends with LF, a CR before it is dropped, a payload is
- * followed by exactly CR LF. A message is offsets into the read buffer; strings are made of interest and of the names of
+ * followed by exactly CR LF. The usual LMSG is read in one pass over its line. A message is offsets into the read buffer; strings are made of interest and of the names of
  * queue groups. A line may be LINE_FACTOR times as long as a client's, since it may carry many queue groups
  * (nats-server's rule). What is malformed closes the link without a word, an unknown verb is answered before.
  *
@@ -32,6 +32,8 @@ const PLUS = 0x2b;
 const BAR = 0x7c;
 const CASE = 0x20;
 const LINE_FACTOR = 16;
+const LMSG_BYTES = 4;
+const DIGITS_MAX = 9;
 const SNIPPET_BYTES = 32;
 
 /** What a link does with the operations of its peer. */
@@ -78,7 +80,9 @@ export class LeafParser extends OperationReader {
   protected override parse(buffer: Buffer, start: number, end: number): number {
     let at = start;
     while (at < end) {
-      const next = this.parseOperation(buffer, at, end);
+      const next = isMessage(buffer, at, end)
+        ? this.parsePlainMessage(buffer, at, end)
+        : this.parseOperation(buffer, at, end);
       if (next === STOPPED || this.operations.isClosed) return STOPPED;
       if (next === at) return at;
       at = next;
@@ -149,6 +153,43 @@ export class LeafParser extends OperationReader {
     return true;
   }
 
+  /**
+   * `LMSG subject [reply] size CR LF` in its usual form: single blanks, no queue groups. One pass over the line; anything
+   * else goes to `parseOperation`.
+   */
+  private parsePlainMessage(buffer: Buffer, at: number, end: number): number {
+    const subjectStart = at + LMSG_BYTES + 1;
+    const subjectEnd = endOfWord(buffer, subjectStart, end);
+    let tailStart = subjectEnd + 1;
+    let replyEnd = 0;
+    let i = endOfDigits(buffer, tailStart, end);
+    if (i < end && buffer[i] !== CR) {
+      replyEnd = endOfWord(buffer, i, end);
+      tailStart = replyEnd + 1;
+      i = endOfDigits(buffer, tailStart, end);
+    }
+    const isUsual =
+      i + 1 < end &&
+      buffer[i] === CR &&
+      buffer[i + 1] === LF &&
+      buffer[subjectEnd] === SPACE &&
+      subjectEnd > subjectStart &&
+      buffer[tailStart - 1] === SPACE &&
+      i > tailStart &&
+      i - tailStart <= DIGITS_MAX &&
+      i + 2 - subjectStart <= this.limits.maxControlLineBytes * LINE_FACTOR;
+    if (!isUsual || replyEnd === subjectEnd + 1) return this.parseOperation(buffer, at, end);
+    const { message } = this;
+    message.setSubject(buffer, subjectStart, subjectEnd);
+    if (replyEnd > 0) message.setReply(buffer, subjectEnd + 1, replyEnd);
+    else message.clearReply();
+    message.queueGroups = NO_GROUPS;
+    const bodyStart = i + 2;
+    message.setBody(buffer, bodyStart, bodyStart, bodyStart + parseSize(buffer, tailStart, i));
+    message.tailStart = tailStart;
+    return this.finishMessage(buffer, at, end);
+  }
+
   /** The message whose line began at `at` and whose body begins at `bodyStart`. */
   private parseMessage(verb: 'LMSG' | 'HMSG', buffer: Buffer, at: number, bodyStart: number, end: number): number {
     const from = at + verb.length;
@@ -163,28 +204,35 @@ export class LeafParser extends OperationReader {
     const hasGroups = addressing > 2;
     const sign = hasGroups && (ends[1] as number) - (starts[1] as number) === 1 ? buffer[starts[1] as number] : 0;
     if (hasGroups && sign !== PLUS && sign !== BAR) return this.malformedMessage(verb, buffer, from, lineEnd);
-    if (size > this.limits.maxPayloadBytes) {
-      const detail = `maximum payload exceeded: ${size} vs ${this.limits.maxPayloadBytes}`;
-      this.operations.violation(PeerErrors.maximumPayload, detail);
+    message.setSubject(buffer, starts[0] as number, ends[0] as number);
+    const reply = hasGroups ? (sign === PLUS ? 2 : 0) : addressing === 2 ? 1 : 0;
+    if (reply > 0) message.setReply(buffer, starts[reply] as number, ends[reply] as number);
+    else message.clearReply();
+    message.queueGroups = hasGroups ? this.groupNames(buffer, sign === PLUS ? 3 : 2, addressing) : NO_GROUPS;
+    message.setBody(buffer, bodyStart, bodyStart + headerSize, bodyStart + size);
+    message.tailStart = this.tailStart(buffer, addressing, headerSize, lineEnd, bodyStart);
+    return this.finishMessage(buffer, at, end);
+  }
+
+  /** Hands the message on whose line began at `at`, if it may be so long and all of it is there. */
+  private finishMessage(buffer: Buffer, at: number, end: number): number {
+    const { message, operations, limits } = this;
+    const { bodyStart, bodyEnd } = message;
+    const size = bodyEnd - bodyStart;
+    if (size > limits.maxPayloadBytes) {
+      const detail = `maximum payload exceeded: ${size} vs ${limits.maxPayloadBytes}`;
+      operations.violation(PeerErrors.maximumPayload, detail);
       return STOPPED;
     }
-    const bodyEnd = bodyStart + size;
     if (bodyEnd < end && buffer[bodyEnd] !== CR) return this.unknownOperation(buffer, bodyEnd, end);
     if (bodyEnd + 1 < end && buffer[bodyEnd + 1] !== LF) return this.unknownOperation(buffer, bodyEnd, end);
     if (bodyEnd + 2 > end) {
       this.operationBytes = bodyEnd + 2 - at;
       return at;
     }
-    message.setSubject(buffer, starts[0] as number, ends[0] as number);
-    const reply = hasGroups ? (sign === PLUS ? 2 : 0) : addressing === 2 ? 1 : 0;
-    if (reply > 0) message.setReply(buffer, starts[reply] as number, ends[reply] as number);
-    else message.clearReply();
-    message.queueGroups = hasGroups ? this.groupNames(buffer, sign === PLUS ? 3 : 2, addressing) : NO_GROUPS;
-    message.setBody(buffer, bodyStart, bodyStart + headerSize, bodyEnd);
-    message.tailStart = this.tailStart(buffer, addressing, headerSize, lineEnd, bodyStart);
     this.messagesIn++;
     this.bytesIn += size;
-    this.operations.message(message);
+    operations.message(message);
     return bodyEnd + 2;
   }
 
@@ -246,6 +294,31 @@ export class LeafParser extends OperationReader {
     this.operations.violation(PeerErrors.unknownOperation, `Leafnode parser ERROR, proto=${snippet}`);
     return STOPPED;
   }
+}
+
+/** Whether `LMSG` and a blank stand at `at`, in capitals. */
+function isMessage(buffer: Buffer, at: number, end: number): boolean {
+  return (
+    at + LMSG_BYTES < end &&
+    buffer[at] === 0x4c &&
+    buffer[at + 1] === 0x4d &&
+    buffer[at + 2] === 0x53 &&
+    buffer[at + 3] === 0x47 &&
+    buffer[at + 4] === SPACE
+  );
+}
+
+/** The first blank, line end or control character from `at` on, or `end`. */
+function endOfWord(buffer: Buffer, at: number, end: number): number {
+  let i = at;
+  while (i < end && (buffer[i] as number) > SPACE) i++;
+  return i;
+}
+
+function endOfDigits(buffer: Buffer, at: number, end: number): number {
+  let i = at;
+  while (i < end && (buffer[i] as number) >= 0x30 && (buffer[i] as number) <= 0x39) i++;
+  return i;
 }
 
 /** The verb at `at`, `null` if these bytes cannot be one, `incomplete` while they could become one. */

@@ -2,6 +2,7 @@
  * What a leaf link's parser makes of bytes that arrive in given pieces, as text, a line per operation. After each piece
  * the bytes it lay in are overwritten, as a read buffer's are.
  */
+import { encodedBytesMax, writeLeafMessage } from '../../leafnode/leaf-encoder.ts';
 import { LeafParser } from '../../leafnode/leaf-parser.ts';
 import type { LeafOperations } from '../../leafnode/leaf-parser.ts';
 import { HEADROOM_BYTES } from '../../server/io/io.ts';
@@ -65,9 +66,36 @@ class Noting implements LeafOperations {
   }
 }
 
+/** Writes messages for another link, and nothing else. */
+class Relaying extends Noting {
+  readonly groups: readonly string[];
+
+  constructor(groups: readonly string[]) {
+    super();
+    this.groups = groups;
+  }
+
+  override message(message: Message): void {
+    const out = Buffer.alloc(encodedBytesMax(message, this.groups), 0xdd);
+    this.lines.push(out.toString('latin1', 0, writeLeafMessage(out, 0, message, this.groups, true)));
+  }
+}
+
 /** The operations in these pieces. */
 export function readLeafOperations(pieces: readonly Buffer[]): string {
   const noting = new Noting();
+  read(pieces, noting);
+  return noting.lines.join('\n');
+}
+
+/** What another link gets of the messages in these bytes, for these queue groups. */
+export function relayLeafMessages(bytes: Buffer, groups: readonly string[]): string {
+  const relaying = new Relaying(groups);
+  read([bytes], relaying);
+  return relaying.lines.join('');
+}
+
+function read(pieces: readonly Buffer[], noting: Noting): void {
   const parser = new LeafParser(noting, LIMITS, new Message());
   for (const piece of pieces) {
     if (noting.isClosed) break;
@@ -76,5 +104,4 @@ export function readLeafOperations(pieces: readonly Buffer[]): string {
     parser.read(buffer, HEADROOM_BYTES, buffer.length);
     buffer.fill(0xdd);
   }
-  return noting.lines.join('\n');
 }

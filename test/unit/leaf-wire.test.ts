@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { findDeliverSubject } from '../../leafnode/deliver-subject.ts';
 import { encodedBytesMax, writeLeafLine, writeLeafMessage } from '../../leafnode/leaf-encoder.ts';
 import { Message } from '../../server/protocol/message.ts';
-import { readLeafOperations } from '../helpers/leaf-operations.ts';
+import { readLeafOperations, relayLeafMessages } from '../helpers/leaf-operations.ts';
 
 const HEADERS = 'NATS/1.0\r\n\r\n';
 
@@ -27,6 +27,14 @@ describe('a line of a hub', () => {
     ['lmsg\t a   2 \r\nhi\r\n', 'message a reply="" groups= headers="" payload="hi"'],
     [`HMSG a 12\t14\r\n${HEADERS}hi\r\n`, 'message a reply="" groups= headers="NATS/1.0\\r\\n\\r\\n" payload="hi"'],
     ['LMSG a 2\nhi\r\n', 'message a reply="" groups= headers="" payload="hi"'],
+    ['LMSG a 5 6\r\n123456\r\n', 'message a reply="5" groups= headers="" payload="123456"'],
+    ['LMSG a 5r 1\r\nx\r\n', 'message a reply="5r" groups= headers="" payload="x"'],
+    ['LMSG a r\t1\r\nx\r\n', 'message a reply="r" groups= headers="" payload="x"'],
+    ['LMSG  a r 1\r\nx\r\n', 'message a reply="r" groups= headers="" payload="x"'],
+    ['LMSG a  r 1\r\nx\r\n', 'message a reply="r" groups= headers="" payload="x"'],
+    ['LMSG a r 1 \r\nx\r\n', 'message a reply="r" groups= headers="" payload="x"'],
+    ['LMSG a r\u0001 1\r\nx\r\n', 'message a reply="r\\u0001" groups= headers="" payload="x"'],
+    [`LMSG ${'s'.repeat(1596)} 1\r\nx\r\n`, `message ${'s'.repeat(1596)} reply="" groups= headers="" payload="x"`],
     ['LMSG a 007\r\n1234567\r\n', 'message a reply="" groups= headers="" payload="1234567"'],
     ['LMSG caf\u00e9 5\r\n\r\nLS+\r\n', 'message caf\u00e9 reply="" groups= headers="" payload="\\r\\nLS+"'],
     ['LS+ a.*.>\r\n', 'subscribe a.*.>  1'],
@@ -52,6 +60,10 @@ describe('a line of a hub', () => {
     ['LMSG a x r 1\r\n', 'malformed'],
     ['LMSG a ++ r q 1\r\n', 'malformed'],
     ['LMSG a 1000000000\r\n', 'malformed'],
+    ['LMSG a \r\n', 'malformed'],
+    ['LMSG a r \r\n', 'malformed'],
+    ['LMSG a 1x\r\nx\r\n', 'malformed'],
+    ['LMSG a r 1001\r\n', 'Maximum Payload Violation'],
     ['HMSG a 1\r\n', 'malformed'],
     ['HMSG a 3 2\r\n', 'malformed'],
     ['HMSG a x 2\r\n', 'malformed'],
@@ -71,6 +83,7 @@ describe('a line of a hub', () => {
     ['PUB a 0\r\n\r\n', 'Unknown Protocol Operation'],
     ['RMSG', 'Unknown Protocol Operation'],
     ['LS*', 'Unknown Protocol Operation'],
+    [`LMSG ${'x'.repeat(1597)} 1\r\nx\r\n`, 'maximum control line exceeded'],
     [`LS+ ${'x'.repeat(1700)}`, 'maximum control line exceeded'],
     [`LS+ ${'x'.repeat(1700)}\r\n`, 'maximum control line exceeded'],
   ])('is refused, with everything behind it: %j', (bytes, violation) => {
@@ -135,6 +148,27 @@ describe('a message for a hub', () => {
     [{ subject: 'a', payload: 'x'.repeat(100_000) }, `LMSG a 100000\r\n${'x'.repeat(100_000)}\r\n`],
   ])('is written: %j', (parts, expected) => {
     expect(encode(parts)).toBe(expected);
+  });
+});
+
+describe('a message that came over one link', () => {
+  it.each<[string, readonly string[], string]>([
+    ['LMSG a 2\r\nhi\r\n', [], 'LMSG a 2\r\nhi\r\n'],
+    ['LMSG a r 2\r\nhi\r\n', [], 'LMSG a r 2\r\nhi\r\n'],
+    ['LMSG a  r 2\r\nhi\r\n', [], 'LMSG a r 2\r\nhi\r\n'],
+    ['LMSG a\tr 2\r\nhi\r\n', [], 'LMSG a r 2\r\nhi\r\n'],
+    ['LMSG a r\t2\r\nhi\r\n', [], 'LMSG a r 2\r\nhi\r\n'],
+    ['LMSG a 2 \r\nhi\r\n', [], 'LMSG a 2\r\nhi\r\n'],
+    ['LMSG a 2\nhi\r\n', [], 'LMSG a 2\r\nhi\r\n'],
+    ['LMSG a + r q 2\r\nhi\r\n', [], 'LMSG a r 2\r\nhi\r\n'],
+    ['LMSG a | q 2\r\nhi\r\n', [], 'LMSG a 2\r\nhi\r\n'],
+    ['LMSG a r 2\r\nhi\r\n', ['q', 'w'], 'LMSG a + r q w 2\r\nhi\r\n'],
+    [`HMSG a 12 14\r\n${HEADERS}hi\r\n`, [], `HMSG a 12 14\r\n${HEADERS}hi\r\n`],
+    [`HMSG a r 12 14\r\n${HEADERS}hi\r\n`, [], `HMSG a r 12 14\r\n${HEADERS}hi\r\n`],
+    [`HMSG a  12 14\r\n${HEADERS}hi\r\n`, [], `HMSG a 12 14\r\n${HEADERS}hi\r\n`],
+    ['HMSG a r 0 2\r\nhi\r\n', [], 'LMSG a r 2\r\nhi\r\n'],
+  ])('goes over another one: %j for %j', (bytes, groups, expected) => {
+    expect(relayLeafMessages(Buffer.from(bytes, 'latin1'), groups)).toBe(expected);
   });
 });
 

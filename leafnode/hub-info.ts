@@ -30,6 +30,8 @@ export interface HubInfo {
   readonly remoteAccount: string;
   /** `null` when not told: the port is no leaf port, or the hub does not advertise. */
   readonly leafnodeUrls: readonly string[] | null;
+  /** The addresses at which the hub speaks WebSocket. */
+  readonly webSocketUrls: readonly string[];
   /** What the hub lets in from this link, and what it sends to it; `null`: as before. */
   readonly exports: SubjectLists | null;
   readonly imports: SubjectLists | null;
@@ -66,6 +68,7 @@ export function readHubInfo(json: string): HubInfo | string {
     connectInfo: fields.flag('connect_info'),
     remoteAccount: fields.text('remote_account'),
     leafnodeUrls: fields.texts('leafnode_urls'),
+    webSocketUrls: fields.texts('ws_connect_urls') ?? [],
     exports: subjectListsOf(fields, 'export'),
     imports: subjectListsOf(fields, 'import'),
   };

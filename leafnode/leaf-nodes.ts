@@ -23,6 +23,7 @@ import type { LinkSettings } from './link-terms.ts';
 import type { LinkSpool, SpoolStatistics } from '../server/ports.ts';
 import { Remote, type RemoteContext, type RemoteFailure, type RemoteState } from './remote.ts';
 import { base62 } from '../server/protocol/base62.ts';
+import { WebSocketRoom } from './websocket-room.ts';
 
 /** Characters of a loop subject that no other server has. */
 const UNIQUE_LENGTH = 22;
@@ -98,7 +99,7 @@ export class LeafNodes {
       waitsForWrites: options.writeTimeoutPolicy !== 'close',
     };
     const { reconnectIntervalMs, dialTimeoutMs } = options;
-    this.context = { ...this.settings, host, reconnectIntervalMs, dialTimeoutMs };
+    this.context = { ...this.settings, host, reconnectIntervalMs, dialTimeoutMs, webSockets: new WebSocketRoom() };
     this.accepts = options.listener.port !== null;
     this.joinsLinks = joinsLinks(options.listener, options.remotes);
     this.known = enabled.map((remote) => this.makeRemote(remote));

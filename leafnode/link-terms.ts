@@ -8,6 +8,7 @@ import type { Login } from './leaf-handshake.ts';
 import type { LeafSite } from './leaf-site.ts';
 import type { LinkSpool } from '../server/ports.ts';
 import type { RemoteEncryption } from './remote-encryption.ts';
+import type { WebSocket } from './websocket/web-socket.ts';
 
 export interface LinkSettings {
   readonly site: LeafSite;
@@ -25,6 +26,8 @@ export interface LinkTerms extends LinkSettings {
   readonly url: LeafUrl;
   readonly login: Login | null;
   readonly encryption: RemoteEncryption;
+  /** The connection, where the hub speaks WebSocket; null: where it does not. */
+  readonly webSocket: WebSocket | null;
   /** null: it has none. */
   readonly spool: LinkSpool | null;
   readonly events: LinkEvents;

@@ -3,6 +3,7 @@
  *
  *     configured               before INFO (`handshake_first`), or behind it
  *     not configured           behind INFO, when the hub asks for it, and from then on as if it were
+ *     over WebSocket           before the first byte, when it is configured or the URL is `wss`; never behind INFO
  *
  * The certificate has to be for the host of the URL. Hubs tell addresses of theirs, which certificates are rarely for:
  * there the first name of the configured URLs is expected, until a certificate is not for that (nats-server#1256).
@@ -28,22 +29,33 @@ export class RemoteEncryption {
   /** '' when no URL has one. */
   private name: string;
   private isAskedFor = false;
+  private readonly isWebSocket: boolean;
+  private readonly hasEncryptedUrl: boolean;
   private context: TlsContext | null = null;
 
   constructor(io: Io, options: TlsOptions | null, urls: readonly LeafUrl[]) {
     this.io = io;
     this.options = options;
+    this.isWebSocket = urls.some(({ webSocketPath }) => webSocketPath !== null);
+    this.hasEncryptedUrl = urls.some(({ isEncrypted }) => isEncrypted);
     this.timeoutMs = options?.timeoutMs ?? TIMEOUT_MS;
     this.name = urls.map(({ host }) => host).find((host) => !isAddress(host)) ?? '';
   }
 
   /** Hands are shaken before INFO. */
   get isFirst(): boolean {
+    if (this.isWebSocket) return this.options !== null || this.hasEncryptedUrl;
     return this.options?.isHandshakeFirst ?? false;
+  }
+
+  /** Nothing says how links are to be encrypted: they are when a hub asks for it. */
+  get isLeftToHub(): boolean {
+    return this.options === null;
   }
 
   /** Whether hands are shaken behind an INFO that asks for it, or does not. */
   isNeeded(isAskedFor: boolean): boolean {
+    if (this.isWebSocket) return false;
     if (isAskedFor) this.isAskedFor = true;
     return this.options !== null || this.isAskedFor;
   }

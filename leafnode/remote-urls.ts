@@ -7,6 +7,7 @@
  * Addresses that a hub tells have no login of their own: the first configured one is used for them.
  */
 
+import { parseLeafUrl } from '../server/config/leaf-url.ts';
 import type { LeafUrl } from '../server/config/options.ts';
 import type { Login } from './leaf-handshake.ts';
 
@@ -16,6 +17,7 @@ const TOLD_MAX = 1024;
 export class RemoteUrls {
   private readonly configured: readonly LeafUrl[];
   private readonly login: Login | null;
+  private readonly scheme: string;
   private urls: LeafUrl[];
   private current: LeafUrl | null = null;
 
@@ -23,6 +25,7 @@ export class RemoteUrls {
   constructor(configured: readonly LeafUrl[], fraction: (() => number) | null) {
     this.configured = configured;
     this.urls = [...configured];
+    this.scheme = schemeOf(configured);
     if (fraction !== null) shuffle(this.urls, fraction);
     this.login = loginOf(this.urls.find(({ username }) => username !== null)) ?? null;
   }
@@ -50,7 +53,7 @@ export class RemoteUrls {
   told(addresses: readonly string[]): void {
     const urls: LeafUrl[] = [];
     for (const address of addresses.slice(0, TOLD_MAX)) {
-      const url = parseAddress(address);
+      const url = parseAddress(this.scheme, address);
       if (url !== null && !this.configured.some((each) => isSameAddress(each, url))) urls.push(url);
     }
     this.urls = [...urls, ...this.configured];
@@ -67,18 +70,15 @@ function loginOf(url: LeafUrl | undefined): Login | null {
 }
 
 /** `host:port` or `[v6]:port`. */
-function parseAddress(address: string): LeafUrl | null {
-  const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(address) ?? [];
-  if (host === '' || Number(port) === 0 || Number(port) > 65_535) return null;
-  const text = `nats-leaf://${address}`;
-  return {
-    host: host.replace(/^\[|\]$/g, ''),
-    port: Number(port),
-    username: null,
-    password: null,
-    text,
-    redactedText: text,
-  };
+function parseAddress(scheme: string, address: string): LeafUrl | null {
+  const url = /^[^@/?#]+:\d{1,5}$/.test(address) ? parseLeafUrl(`${scheme}://${address}`) : null;
+  return url === null || url.port === 0 ? null : url;
+}
+
+/** Addresses that are told are spoken to as those that were configured. */
+function schemeOf(configured: readonly LeafUrl[]): string {
+  if (!configured.some(({ webSocketPath }) => webSocketPath !== null)) return 'nats-leaf';
+  return configured.some(({ isEncrypted }) => isEncrypted) ? 'wss' : 'ws';
 }
 
 /** Fisher and Yates. */

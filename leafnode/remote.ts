@@ -15,7 +15,7 @@
  */
 
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
-import type { Timer } from '../server/io/io.ts';
+import type { Socket, SocketHandler, Timer } from '../server/io/io.ts';
 import { remoteName } from '../server/config/schema-leaf-remotes.ts';
 import type { LeafRemoteOptions, LeafUrl } from '../server/config/options.ts';
 import type { ClosedReason } from '../server/protocol/errors.ts';
@@ -28,12 +28,15 @@ import { reconnectDelayMs } from './reconnect-delay.ts';
 import { RemoteEncryption } from './remote-encryption.ts';
 import { RemoteUrls } from './remote-urls.ts';
 import { SolicitedLink } from './solicited-link.ts';
+import type { MakeWebSocket, WebSocketRoom } from './websocket-room.ts';
+import type { WebSocket } from './websocket/web-socket.ts';
 
 /** What all remotes of a server share. */
 export interface RemoteContext extends LinkSettings {
   readonly host: ConnectionHost;
   readonly reconnectIntervalMs: number;
   readonly dialTimeoutMs: number;
+  readonly webSockets: WebSocketRoom;
 }
 
 export interface RemoteFailure {
@@ -132,49 +135,70 @@ export class Remote implements LinkEvents {
   }
 
   private dialNext(): void {
-    const { context, options } = this;
-    const { host } = context;
+    const { context } = this;
     const url = this.urls.next();
     this.url = url;
-    const timeoutMs = options.dialTimeoutMs > 0 ? options.dialTimeoutMs : context.dialTimeoutMs;
     this.timer = null;
     this.state = 'dialling';
-    const address = hostPort(url);
-    host.log.debug(`Trying to connect as leafnode to remote server on ${JSON.stringify(address)}`);
-    this.dial = new Dial(host.io, { host: url.host, port: url.port }, timeoutMs, {
+    const address = JSON.stringify(hostPort(url));
+    context.host.log.debug(`Trying to connect as leafnode to remote server on ${address}`);
+    if (url.webSocketPath === null) this.dialTo(url, null);
+    else {
+      context.webSockets.enter(
+        (make) => this.dialTo(url, make),
+        (text) => this.dialFailed(url, text),
+      );
+    }
+  }
+
+  /** `webSocket` makes the socket of a hub that speaks it. */
+  private dialTo(url: LeafUrl, webSocket: MakeWebSocket | null): void {
+    const { context, options } = this;
+    if (this.state === 'closed') return;
+    const timeoutMs = options.dialTimeoutMs > 0 ? options.dialTimeoutMs : context.dialTimeoutMs;
+    const route = { hub: { host: url.host, port: url.port }, proxy: options.proxy };
+    this.dial = new Dial(context.host.io, route, timeoutMs, {
       reached: (socket) => {
         this.dial = null;
         this.attempts = 0;
         this.wasReached = true;
-        this.state = 'linking';
-        const linkSocket = new LinkSocket(socket, host.io.timers);
-        const connection = new SolicitedLink(host, linkSocket, context.site.nextConnectionId(), this.termsFor(url));
-        this.connection = connection;
-        linkSocket.attach(connection);
-        connection.connected();
-        return linkSocket;
+        return this.link(url, socket, webSocket);
       },
       failed: (text) => {
         this.dial = null;
-        this.dialFailed(address, text);
+        this.dialFailed(url, text);
       },
     });
   }
 
-  private termsFor(url: LeafUrl): LinkTerms {
-    const { context, options, interest, encryption, spool } = this;
-    return { ...context, options, interest, url, login: this.urls.loginFor(url), encryption, spool, events: this };
+  private link(url: LeafUrl, socket: Socket, make: MakeWebSocket | null): SocketHandler {
+    const { host, site } = this.context;
+    this.state = 'linking';
+    const linkSocket = new LinkSocket(socket, host.io.timers);
+    const webSocket = make === null ? null : make(linkSocket, host.io);
+    const connection = new SolicitedLink(host, linkSocket, site.nextConnectionId(), this.termsFor(url, webSocket));
+    this.connection = connection;
+    webSocket?.attach(connection);
+    linkSocket.attach(webSocket ?? connection);
+    connection.connected();
+    return linkSocket;
   }
 
-  private dialFailed(address: string, text: string): void {
+  private termsFor(url: LeafUrl, webSocket: WebSocket | null): LinkTerms {
+    const { context, options, interest, encryption, spool } = this;
+    const login = this.urls.loginFor(url);
+    return { ...context, options, interest, url, login, encryption, webSocket, spool, events: this };
+  }
+
+  private dialFailed(url: LeafUrl, text: string): void {
     const { log } = this.context.host;
     this.attempts++;
     this.failed(text);
-    const where = `remote server ${JSON.stringify(address)} (attempt ${this.attempts})`;
-    const line = `Error trying to connect as leafnode to ${where}: ${text}`;
+    const where = `remote server ${JSON.stringify(hostPort(url))} (attempt ${this.attempts})`;
+    const seconds = (this.waitAndDial(0) / 1000).toFixed(1);
+    const line = `Error trying to connect as leafnode to ${where}: ${text}, next attempt in ${seconds}s`;
     if (this.isReported()) log.error(line);
     else log.debug(line);
-    this.waitAndDial(0);
     this.failures++;
   }
 

@@ -1,8 +1,8 @@
 /**
  * The link that this side has dialled: how it and its hub come to know each other, from the moment the socket stands.
  *
- *     connected ──► [TLS] ──► awaits INFO ──INFO──► [TLS] ──► [compression: INFO ──► awaits INFO, compressed]
- *                  first      first_info_timeout    if asked for              STEP_MS
+ *     connected ──► [TLS] ──► [WebSocket] ──► awaits INFO ──INFO──► [TLS] ──► [compression: INFO ──► awaits INFO]
+ *                   first     first_info_timeout each            if asked for               STEP_MS, compressed
  *
  *         ──► [reads credentials] ──► CONNECT ──► awaits the second INFO ──INFO {connect_info}──► open
  *                STEP_MS                                STEP_MS
@@ -16,6 +16,7 @@ import { Buffer } from 'node:buffer';
 import type { ConnectionHost } from '../server/connection/connection-host.ts';
 import { handshakeFailure } from '../server/connection/handshake-failure.ts';
 import type { IoError } from '../server/io/io.ts';
+import { hostPort } from './dial.ts';
 import { fileLogin, keyLogin, type SignedLogin } from './leaf-credentials.ts';
 import { type HubInfo, readHubInfo } from './hub-info.ts';
 import { LeafConnection } from './leaf-connection.ts';
@@ -25,13 +26,16 @@ import type { LeafSession } from './leaf-session.ts';
 import { LinkCompression } from './link-compression.ts';
 import type { LinkSocket } from './link-socket.ts';
 import type { LinkTerms } from './link-terms.ts';
+import type { WebSocket } from './websocket/web-socket.ts';
 
 const STEP_MS = 2000;
+const TLS_MISMATCH =
+  'TLS configuration mismatch: Hub requires TLS but leafnode remote is not configured for TLS. When using a proxy, ensure TLS leafnode configuration matches the Hub requirements.';
 
-type Awaited = 'handshake' | 'info' | 'compressed info' | 'credentials' | 'connect info' | 'nothing';
+type Awaited = 'handshake' | 'upgrade' | 'info' | 'compressed info' | 'credentials' | 'connect info' | 'nothing';
 
 /** While these are awaited the hub may not speak of interest and messages. */
-const BEFORE_LOGIN: ReadonlySet<Awaited> = new Set<Awaited>(['handshake', 'info', 'compressed info']);
+const BEFORE_LOGIN: ReadonlySet<Awaited> = new Set<Awaited>(['handshake', 'upgrade', 'info', 'compressed info']);
 
 export class SolicitedLink extends LeafConnection {
   override readonly isSpoke: boolean;
@@ -45,7 +49,7 @@ export class SolicitedLink extends LeafConnection {
   private nonce = '';
 
   constructor(host: ConnectionHost, socket: LinkSocket, id: number, terms: LinkTerms) {
-    super(host, socket, id, terms);
+    super(host, terms.webSocket ?? socket, id, terms);
     const { options, site, interest } = terms;
     this.linkSocket = socket;
     this.terms = terms;
@@ -65,10 +69,38 @@ export class SolicitedLink extends LeafConnection {
 
   connected(): void {
     this.host.log.notice(`${this.label} - Leafnode connection created for account: ${this.accountName} `);
-    const { options, encryption } = this.terms;
+    const { options, encryption, webSocket } = this.terms;
     const awaitInfo = (): void => this.await('info', options.firstInfoTimeoutMs);
-    if (encryption.isFirst) this.shakeHands(awaitInfo);
-    else awaitInfo();
+    const begin = webSocket === null ? awaitInfo : (): void => this.upgrade(webSocket, awaitInfo);
+    if (encryption.isFirst) this.shakeHands(begin);
+    else begin();
+  }
+
+  private upgrade(webSocket: WebSocket, next: () => void): void {
+    const { host, terms } = this;
+    const { url, options } = terms;
+    const offer = {
+      host: hostPort(url),
+      path: url.webSocketPath ?? '',
+      deflates: options.compressesFrames,
+      leavesUnmasked: options.asksForNoMasking,
+    };
+    webSocket.onBroken = (failure) => this.violation(null, `websocket: ${failure}`);
+    this.await('upgrade', options.firstInfoTimeoutMs);
+    webSocket.upgrade(offer, (failure) => {
+      if (this.awaits !== 'upgrade' || this.isClosed) return;
+      if (failure !== null) {
+        this.notUpgraded(failure);
+        return;
+      }
+      host.log.debug(`${this.label} - Leafnode compression=${webSocket.isCompressed} masking=${webSocket.isMasked}`);
+      next();
+    });
+  }
+
+  private notUpgraded(failure: string): void {
+    this.host.log.error(`${this.label} - Error soliciting websocket connection: ${failure}`);
+    this.abort('Read Error');
   }
 
   // ── what the hub says of itself ──────────────────────────────────────────────────────────────────────────────────
@@ -87,6 +119,7 @@ export class SolicitedLink extends LeafConnection {
         this.logIn(info);
         return;
       case 'handshake':
+      case 'upgrade':
       case 'credentials':
         this.violation(null, 'Leafnode sent INFO in the middle of the handshake');
         return;
@@ -107,8 +140,12 @@ export class SolicitedLink extends LeafConnection {
       return;
     }
     this.nonce = info.nonce;
-    const isNeeded = this.terms.encryption.isNeeded(info.tlsRequired);
-    if (isNeeded && !this.isEncrypted) this.shakeHands(() => this.agree(info));
+    const { encryption, options } = this.terms;
+    const isNeeded = encryption.isNeeded(info.tlsRequired);
+    if (isNeeded && options.proxy !== null && encryption.isLeftToHub) {
+      this.host.log.error(`${this.label} - ${TLS_MISMATCH}`);
+      this.abort('TLS Handshake Failure');
+    } else if (isNeeded && !this.isEncrypted) this.shakeHands(() => this.agree(info));
     else this.agree(info);
   }
 
@@ -134,7 +171,9 @@ export class SolicitedLink extends LeafConnection {
   /** Settles compression. Where there is any, the hub greets again. */
   private agree(info: HubInfo): void {
     const { agreement, terms } = this;
-    const compresses = agreement.agree(info.compression, this.monotonicMs() - this.connectedMs);
+    // Not twice.
+    const peer = terms.webSocket?.isCompressed === true ? 'off' : info.compression;
+    const compresses = agreement.agree(peer, this.monotonicMs() - this.connectedMs);
     this.compression = agreement.mode;
     if (compresses === null) {
       const text = `unsupported route compression mode ${JSON.stringify(info.compression)}`;
@@ -150,13 +189,15 @@ export class SolicitedLink extends LeafConnection {
 
   private learn(info: HubInfo): void {
     const { terms, joined } = this;
-    const urls = info.leafnodeUrls ?? [];
+    const urls = (terms.webSocket === null ? info.leafnodeUrls : info.webSocketUrls) ?? [];
     if (terms.options.followsDiscoveredServers && urls.length > 0) terms.events.urlsTold(urls);
     if (info.exports !== null || info.imports !== null) {
       joined.permissions = new LeafPermissions(this.denies, info.exports, info.imports);
     }
     if (info.remoteAccount !== '') this.remoteAccount = info.remoteAccount;
-    if (info.maxPayloadBytes > 0) joined.outbox.payloadBytesMax = info.maxPayloadBytes;
+    if (info.maxPayloadBytes <= 0) return;
+    joined.outbox.payloadBytesMax = info.maxPayloadBytes;
+    terms.webSocket?.limitMessages(info.maxPayloadBytes);
   }
 
   // ── login ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -218,7 +259,7 @@ export class SolicitedLink extends LeafConnection {
   }
 
   protected override sessionOfSpeaker(): LeafSession | null {
-    if (!BEFORE_LOGIN.has(this.awaits)) return this.joined;
+    if (this.awaits === 'nothing' || !BEFORE_LOGIN.has(this.awaits)) return this.joined;
     this.violation(null, 'Leafnode sent something before INFO');
     return null;
   }
@@ -235,6 +276,9 @@ export class SolicitedLink extends LeafConnection {
       case 'handshake':
         log.error(`${this.label} - TLS handshake timeout`);
         this.abort('TLS Handshake Failure');
+        return;
+      case 'upgrade':
+        this.notUpgraded('i/o timeout');
         return;
       case 'info': {
         const hint = this.isEncrypted ? '' : ', which it may want to say encrypted (handshake_first)';

@@ -205,6 +205,12 @@ export interface LeafRemoteOptions {
   readonly compression: CompressionOptions;
   /** null: as the server dialled asks for. */
   readonly tls: TlsOptions | null;
+  /** Offers to compress what goes over WebSocket, in WebSocket's own way. */
+  readonly compressesFrames: boolean;
+  /** Asks the server dialled to take frames of WebSocket as they are. */
+  readonly asksForNoMasking: boolean;
+  /** null: dials directly. */
+  readonly proxy: LeafProxyOptions | null;
   /** Path of the file with a JWT and a seed; '' for none. */
   readonly credentialsFile: string;
   /** Of the user's key; '' for none. */
@@ -220,6 +226,21 @@ export interface LeafUrl {
   readonly password: string | null;
   /** As configured, for comparing; it shows the password. */
   readonly text: string;
+  /** What to ask a server for that speaks WebSocket; null: it speaks plain TCP. */
+  readonly webSocketPath: string | null;
+  /** Encrypted from the first byte on. */
+  readonly isEncrypted: boolean;
   /** For logs and monitoring. */
   readonly redactedText: string;
+}
+
+/** An HTTP proxy through which a remote is dialled. */
+export interface LeafProxyOptions {
+  readonly host: string;
+  readonly port: number;
+  /** '' with an empty password: no login. */
+  readonly username: string;
+  readonly password: string;
+  /** Of the connection to the proxy and of its answer, each; 0: as dialling. */
+  readonly timeoutMs: number;
 }

@@ -135,6 +135,9 @@ function remotesRefusal(before: readonly LeafRemoteOptions[], after: readonly Le
       const which = remoteName(remote);
       return `config reload not supported for LeafNode: remote ${which}: field ${goQuote(field)}: old=${oldText}, new=${newText}`;
     }
+    // What changed would show the password.
+    if (JSON.stringify(old.proxy) === JSON.stringify(remote.proxy)) continue;
+    return `config reload not supported for LeafNode: remote ${remoteName(remote)}: field "Proxy": only the proxy TLS configuration can be changed`;
   }
   return null;
 }
@@ -148,6 +151,7 @@ const REMOTE_FIELDS: readonly (readonly [field: string, value: (remote: LeafRemo
   ['DialTimeout', ({ dialTimeoutMs }) => formatDuration(dialTimeoutMs)],
   ['LocalIsolation', ({ isIsolated }) => String(isIsolated)],
   ['RequestIsolation', ({ asksForIsolation }) => String(asksForIsolation)],
+  ['Websocket', ({ compressesFrames, asksForNoMasking }) => `{${compressesFrames} ${asksForNoMasking}}`],
   ['IgnoreDiscoveredServers', ({ followsDiscoveredServers }) => String(!followsDiscoveredServers)],
 ];
 

@@ -1,5 +1,5 @@
 /**
- * The entries of `remotes` in `leafnodes`: servers this one links to. WebSocket and proxies are still missing.
+ * The entries of `remotes` in `leafnodes`: servers this one links to.
  */
 
 import { AUTOMATIC_COMPRESSION, readCompression } from './compression.ts';
@@ -8,8 +8,9 @@ import { expandPath } from './expanded-path.ts';
 import { goQuote } from '../protocol/go-quote.ts';
 import { decodeSeed } from '../protocol/nkey.ts';
 import { goValue } from './go-text.ts';
-import { absent, absentRows, Keys, readEntries } from './key.ts';
+import { absentRows, Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
+import { proxyOf, type ProxyBlock, readProxy } from './leaf-proxy.ts';
 import { parseLeafUrl } from './leaf-url.ts';
 import type { LeafRemoteOptions, LeafUrl } from './options.ts';
 import type { Reading } from './reading.ts';
@@ -17,14 +18,19 @@ import { readSubjects } from './schema-permissions.ts';
 import { readSpool } from './schema-leaf-spool.ts';
 import { readTlsBlock } from './schema-tls.ts';
 import { goType, isMap } from './tree.ts';
-import type { ConfigNode, Place } from './tree.ts';
+import type { ConfigMap, ConfigNode, Place } from './tree.ts';
 
-const remote = new Keys<LeafRemoteDraft>(null);
+/** A remote while it is read. What its proxy comes to is known when all of it has been. */
+interface ReadRemote extends LeafRemoteDraft {
+  proxyBlock: ProxyBlock | null;
+}
+
+const remote = new Keys<ReadRemote>(null);
 const ONE_KEY = 'Remote leafnode can not have both creds and nkey defined';
 const LEAF = { live: 'LeafNode' };
 const FIXED_LEAF = { restart: 'LeafNode' };
 
-export const LEAF_REMOTE_KEYS: readonly Key<LeafRemoteDraft>[] = [
+export const LEAF_REMOTE_KEYS: readonly Key<ReadRemote>[] = [
   remote.custom(
     'urls',
     'URL or list of URLs',
@@ -134,22 +140,23 @@ export const LEAF_REMOTE_KEYS: readonly Key<LeafRemoteDraft>[] = [
       draft.spool = readSpool(node, reading);
     },
   ),
-  ...absentRows(FIXED_LEAF, {
-    'ws_compression|ws_compress|websocket_compress|websocket_compression': ['boolean', 'Compresses frames.', false],
-    'ws_no_masking|websocket_no_masking': ['boolean', 'Sends WebSocket frames unmasked.', false],
-    'jetstream_cluster_migrate|js_cluster_migrate': ['boolean or map', 'Gives up leadership without link.', false],
-  }),
-  absent('proxy', 'map', {
+  remote.boolean('ws_compression', 'compressesFrames', {
     ...FIXED_LEAF,
-    acceptsEmpty: true,
-    doc: 'HTTP proxy to dial through.',
-    keys: absentRows(FIXED_LEAF, {
-      url: ['string', 'Address of the proxy, http://host:port.', ''],
-      username: ['string', 'Name to log in with.', ''],
-      password: ['string', 'Password to log in with.', ''],
-      timeout: ['duration', 'How long the proxy may take.'],
-      tls: ['map', 'Encrypts the way to the proxy.'],
-    }),
+    aliases: ['ws_compress', 'websocket_compress', 'websocket_compression'],
+    default: 'false',
+    doc: 'Offers to compress what goes over WebSocket, instead of `compression`.',
+  }),
+  remote.boolean('ws_no_masking', 'asksForNoMasking', {
+    ...FIXED_LEAF,
+    aliases: ['websocket_no_masking'],
+    default: 'false',
+    doc: 'Sends WebSocket frames unmasked, if the server dialled agrees.',
+  }),
+  remote.custom('proxy', 'map', { ...FIXED_LEAF, doc: 'HTTP proxy to dial through.' }, (draft, node, reading) => {
+    draft.proxyBlock = readProxy(node, reading);
+  }),
+  ...absentRows(FIXED_LEAF, {
+    'jetstream_cluster_migrate|js_cluster_migrate': ['boolean or map', 'Gives up leadership without link.', false],
   }),
 ];
 
@@ -166,8 +173,13 @@ export function readRemotes(node: ConfigNode, reading: Reading): LeafRemoteOptio
       reading.error(entry.place, `Expected remote leafnode entry to be a map/struct, got ${shown}`);
       continue;
     }
-    const read = emptyRemote();
-    readEntries(LEAF_REMOTE_KEYS, entry.value, read, reading);
+    const { proxyBlock, ...read } = readRemote(entry.value, reading);
+    const proxy = proxyBlock === null ? null : proxyOf(proxyBlock, read);
+    if (typeof proxy === 'string') {
+      reading.error(proxyBlock?.place ?? entry.place, proxy);
+      continue;
+    }
+    read.proxy = proxy;
     const key = remoteKey(read);
     if (remotes.has(key)) {
       const { place } = [...entry.value.values()].at(-1) ?? entry;
@@ -176,6 +188,12 @@ export function readRemotes(node: ConfigNode, reading: Reading): LeafRemoteOptio
     remotes.set(key, read);
   }
   return [...remotes.values()];
+}
+
+function readRemote(map: ConfigMap, reading: Reading): ReadRemote {
+  const read: ReadRemote = { ...emptyRemote(), proxyBlock: null };
+  readEntries(LEAF_REMOTE_KEYS, map, read, reading);
+  return read;
 }
 
 function emptyRemote(): LeafRemoteDraft {
@@ -193,6 +211,9 @@ function emptyRemote(): LeafRemoteDraft {
     isIsolated: false,
     asksForIsolation: false,
     compression: AUTOMATIC_COMPRESSION,
+    compressesFrames: false,
+    asksForNoMasking: false,
+    proxy: null,
     tls: null,
     credentialsFile: '',
     nkeySeed: '',
@@ -242,15 +263,8 @@ function readUrls({ value, place }: ConfigNode, reading: Reading): LeafUrl[] {
   return found.length === urls.size ? found : [];
 }
 
-const ABSENT_SCHEMES: ReadonlySet<string> = new Set(['ws', 'wss']);
-
 function readUrl(text: string, place: Place, reading: Reading): LeafUrl | null {
   const parsed = parseLeafUrl(text);
-  if (parsed === null) {
-    reading.error(place, `error parsing leafnode url [${goQuote(text.trim())}]`);
-    return null;
-  }
-  if (!ABSENT_SCHEMES.has(parsed.scheme)) return parsed.url;
-  reading.notSupported(place, `${parsed.scheme} url`);
-  return null;
+  if (parsed === null) reading.error(place, `error parsing leafnode url [${goQuote(text.trim())}]`);
+  return parsed;
 }

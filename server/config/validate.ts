@@ -7,7 +7,7 @@ import { isValidSubject } from '../subject/subject.ts';
 import { GLOBAL_ACCOUNT, SYSTEM_ACCOUNT } from './account-options.ts';
 import { formatDuration } from './duration.ts';
 import { goQuote } from '../protocol/go-quote.ts';
-import type { ServerOptions } from './options.ts';
+import type { LeafRemoteOptions, LeafUrl, ServerOptions } from './options.ts';
 import { subjectOf } from './subject-text.ts';
 import { syslogAddress } from './syslog-address.ts';
 
@@ -61,15 +61,26 @@ function leafnodeFault({ leafnodes, accounts, systemAccount, hasSystemAccount }:
   const authorized = [authorization, ...authorization.users].find(({ account }) => !known.has(account));
   if (authorized !== undefined) return unknownAccount(authorized.account, 'authorization');
   const unknown = leafnodes.remotes.find(({ account }) => !known.has(account));
-  return unknown === undefined ? null : unknownAccount(unknown.account, 'remote');
+  if (unknown !== undefined) return unknownAccount(unknown.account, 'remote');
+  const mixed = leafnodes.remotes.find(({ urls }) => urls.some((url) => isWebSocket(url) !== isWebSocket(urls[0])));
+  return mixed === undefined ? null : `${MIXED_URLS}: [${quotedUrls(mixed)}]`;
+}
+
+const MIXED_URLS = 'remote leaf node configuration cannot have a mix of websocket and non-websocket urls';
+
+function isWebSocket(url: LeafUrl | undefined): boolean {
+  return url !== undefined && url.webSocketPath !== null;
+}
+
+function quotedUrls({ urls }: LeafRemoteOptions): string {
+  return urls.map(({ redactedText }) => goQuote(redactedText)).join(' ');
 }
 
 /** A spool is a stream. */
 function spoolFault({ leafnodes, jetstream }: ServerOptions): string | null {
   const spooled = leafnodes.remotes.find(({ spool }) => spool !== null);
   if (spooled === undefined || jetstream.isEnabled) return null;
-  const urls = spooled.urls.map(({ redactedText }) => goQuote(redactedText)).join(' ');
-  return `spool of leafnode remote [${urls}] needs jetstream, which is not enabled`;
+  return `spool of leafnode remote [${quotedUrls(spooled)}] needs jetstream, which is not enabled`;
 }
 
 function unknownAccount(name: string, where: string): string {

@@ -15,6 +15,27 @@ export interface Io {
   readonly network: Network;
   readonly host: Host;
   readonly passwords: Passwords;
+  /** Absent where nothing can be inflated. */
+  readonly inflater?: (handler: InflaterHandler) => Inflater;
+}
+
+/** Undoes raw deflate (RFC 1951) beside the main thread, for messages of which each stands for itself (RFC 7692). */
+export interface Inflater {
+  /** Takes the next bytes of a message, its last if `isLast`. Not to be called again before the handler's `taken`. */
+  write(bytes: Uint8Array, isLast: boolean): void;
+  resume(): void;
+  /** Nothing is called after it. */
+  close(): void;
+}
+
+/** What an inflater tells its owner, never from inside a call on it. */
+export interface InflaterHandler {
+  /** As `data` of a socket. After false nothing is called until `resume()`. */
+  inflated(buffer: Buffer, start: number, end: number): boolean;
+  /** All that came of what was written has been handed over. */
+  taken(): void;
+  /** The bytes are not what they should be, and no more can be made of them. */
+  failed(error: IoError): void;
 }
 
 /** Passwords against their bcrypt hashes, which takes too long for the main thread. */

@@ -7,6 +7,7 @@ import type { Io, Random } from './io.ts';
 import { RealClock } from './real-clock.ts';
 import { RealDisk } from './real-disk.ts';
 import { RealHost } from './real-host.ts';
+import { openInflater } from './real-inflater.ts';
 import { RealNetwork } from './real-network.ts';
 import { RealPasswords } from './real-passwords.ts';
 import { realTimers } from './real-timers.ts';
@@ -25,6 +26,7 @@ export function realIo(): Io {
     network: new RealNetwork(),
     host: new RealHost(),
     passwords: new RealPasswords(),
+    inflater: openInflater,
   };
 }
 

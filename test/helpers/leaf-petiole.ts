@@ -108,7 +108,7 @@ export function remoteOptions(urls: readonly string[], remote: Partial<LeafRemot
     urls: urls.map((text) => {
       const parsed = parseLeafUrl(text);
       if (parsed === null) throw new Error(`${text} is no URL`);
-      return parsed.url;
+      return parsed;
     }),
     account: '$G',
     randomizesUrls: false,
@@ -122,6 +122,9 @@ export function remoteOptions(urls: readonly string[], remote: Partial<LeafRemot
     isIsolated: false,
     asksForIsolation: false,
     compression: { mode: 'off', rttThresholdsMs: [] },
+    compressesFrames: false,
+    asksForNoMasking: false,
+    proxy: null,
     spool: null,
     tls: null,
     credentialsFile: '',

@@ -136,6 +136,14 @@ describe('values that cannot be', () => {
       'leafnodes { remotes: [ {url: "nats://x", compression: 5} ] }',
       '1:41: field "compression" should be a boolean or a structure, got int64',
     ],
+    [
+      'leafnodes { remotes: [ {url: "wss://u:p@x", proxy: {url: "http://p"}} ] }',
+      '1:44: proxy is configured but remote URL wss://u:xxxxx@x requires TLS and no TLS configuration is provided. When using proxy with TLS endpoints, ensure TLS is properly configured for the leafnode remote',
+    ],
+    [
+      'leafnodes { remotes: [ {url: "nats://x", proxy: {url: "http://u:secret@p:x"}} ] }',
+      '1:41: invalid proxy URL: parse "http://[REDACTED]@p:x": invalid port ":x" after host',
+    ],
   ])('%s', (config, complaint) => {
     expect(complaints(config)).toEqual([complaint]);
   });
@@ -192,7 +200,14 @@ describe('what petiole does not have yet', () => {
     ['jetstream { key: abc }', '1:12: key: not supported by petiole yet'],
     ['jetstream { unique_tag: az }', '1:12: unique_tag: not supported by petiole yet'],
     ['jetstream { limits { batch { max_msgs: 5 } } }', '1:21: batch: not supported by petiole yet'],
-    ['leafnodes { remotes: [ {url: "wss://x"} ] }', '1:24: wss url: not supported by petiole yet'],
+    [
+      'leafnodes { remotes: [ {url: "nats://x", proxy: {url: "https://p"}} ] }',
+      '1:41: https proxy: not supported by petiole yet',
+    ],
+    [
+      'leafnodes { remotes: [ {url: "nats://x", proxy: {url: "http://p", tls: {}}} ] }',
+      '1:66: tls: not supported by petiole yet',
+    ],
   ])('%s', (config, complaint) => {
     expect(complaints(config)).toEqual([complaint]);
   });

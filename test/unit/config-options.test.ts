@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest';
 import { defaultOptions } from '../../server/config/draft.ts';
 import { durationNs } from '../../server/config/duration.ts';
-import type { ServerOptions } from '../../server/config/options.ts';
+import type { LeafRemoteOptions, ServerOptions } from '../../server/config/options.ts';
 import { interpretCommandLine } from '../../server/config/load.ts';
 import { complaints, optionsOf, sourcesOf } from './config-files.ts';
 
@@ -276,6 +276,8 @@ describe('jetstream', () => {
 });
 
 describe('leafnodes', () => {
+  const plain = { webSocketPath: null, isEncrypted: false };
+
   test('a remote with everything a plain link takes', () => {
     const { leafnodes, logWarnings } = optionsOf(`leafnodes {
       reconnect: "3s", dial_timeout: "2s", write_deadline: "4s", write_timeout: close
@@ -296,6 +298,7 @@ describe('leafnodes', () => {
       {
         urls: [
           {
+            ...plain,
             host: 'hub',
             port: 7000,
             username: 'u',
@@ -316,6 +319,9 @@ describe('leafnodes', () => {
         isIsolated: false,
         asksForIsolation: false,
         compression: { mode: 'off', rttThresholdsMs: [] },
+        compressesFrames: false,
+        asksForNoMasking: false,
+        proxy: null,
         tls: null,
         credentialsFile: '',
         nkeySeed: '',
@@ -323,8 +329,17 @@ describe('leafnodes', () => {
       },
       {
         urls: [
-          { host: 'a', port: 7422, username: null, password: null, text: 'nats://a', redactedText: 'nats://a' },
           {
+            ...plain,
+            host: 'a',
+            port: 7422,
+            username: null,
+            password: null,
+            text: 'nats://a',
+            redactedText: 'nats://a',
+          },
+          {
+            ...plain,
             host: '::1',
             port: 5,
             username: null,
@@ -333,6 +348,7 @@ describe('leafnodes', () => {
             redactedText: 'nats://[::1]:5',
           },
           {
+            ...plain,
             host: 'b.c',
             port: 7422,
             username: 'tok',
@@ -353,6 +369,9 @@ describe('leafnodes', () => {
         isIsolated: true,
         asksForIsolation: true,
         compression: { mode: 'off', rttThresholdsMs: [] },
+        compressesFrames: false,
+        asksForNoMasking: false,
+        proxy: null,
         tls: null,
         credentialsFile: '',
         nkeySeed: '',
@@ -360,6 +379,31 @@ describe('leafnodes', () => {
       },
     ]);
     expect(logWarnings).toEqual([]);
+  });
+
+  test.each([
+    ['ws://h', { port: 7422, webSocketPath: '/leafnode', isEncrypted: false }],
+    ['WSS://u:p@h:443', { port: 443, webSocketPath: '/leafnode', isEncrypted: true, username: 'u', password: 'p' }],
+    ['wss://h/', { webSocketPath: '/leafnode' }],
+    ['wss://h/a/b/?q#f', { webSocketPath: '/a/b/leafnode' }],
+    ['wss://h/ä b%20c', { webSocketPath: '/%C3%A4%20b%20c/leafnode' }],
+  ])('a remote over WebSocket: %s', (url, parts) => {
+    const { leafnodes } = optionsOf(`leafnodes { remotes: [ { url: "${url}" } ] }`);
+    expect(leafnodes.remotes[0]?.urls[0]).toMatchObject({ host: 'h', ...parts });
+  });
+
+  test.each<[string, Partial<LeafRemoteOptions>]>([
+    ['ws_compression: true', { compressesFrames: true, asksForNoMasking: false }],
+    ['websocket_compress: true, websocket_no_masking: true', { compressesFrames: true, asksForNoMasking: true }],
+    ['proxy { }', { proxy: null }],
+    ['proxy { url: "http://p" }', { proxy: { host: 'p', port: 80, username: '', password: '', timeoutMs: 0 } }],
+    [
+      'proxy { url: "HTTP://x:y@[::1]:3128/path", username: u, password: "p:w", timeout: "3s" }',
+      { proxy: { host: '::1', port: 3128, username: 'u', password: 'p:w', timeoutMs: 3000 } },
+    ],
+  ])('a remote with %s', (keys, options) => {
+    const { leafnodes } = optionsOf(`leafnodes { remotes: [ { url: "ws://h", ${keys} } ] }`);
+    expect(leafnodes.remotes[0]).toMatchObject(options);
   });
 
   test('a remote that logs in with a file or a key, encrypted', () => {

@@ -38,7 +38,7 @@ class StagedDial {
       },
       failed: (text) => this.failed.push(text),
     };
-    this.dial = new Dial(io, { host, port: 7422 }, 1000, outcome);
+    this.dial = new Dial(io, { hub: { host, port: 7422 }, proxy: null }, 1000, outcome);
   }
 
   get handler(): SocketHandler {

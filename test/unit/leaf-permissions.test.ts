@@ -100,6 +100,7 @@ describe('an INFO line of a hub', () => {
       connectInfo: false,
       remoteAccount: '',
       leafnodeUrls: null,
+      webSocketUrls: [],
       exports: null,
       imports: null,
     });

@@ -23,7 +23,7 @@ import type { Socket } from '../server/io/io.ts';
 import { type PeerError, PeerErrors, subscriptionViolation } from '../server/protocol/errors.ts';
 import { goQuoteBytes } from '../server/protocol/go-quote.ts';
 import type { Message } from '../server/protocol/message.ts';
-import type { SinkKind } from '../server/ports.ts';
+import type { LinkSpool, SinkKind } from '../server/ports.ts';
 import type { Subscription } from '../server/subject/subscription.ts';
 import { type LeafOperations, LeafParser } from './leaf-parser.ts';
 import { LeafSession, type SessionLink } from './leaf-session.ts';
@@ -134,6 +134,11 @@ export abstract class LeafConnection extends Connection implements LeafOperation
 
   monotonicMs(): number {
     return this.host.io.clock.monotonicMs();
+  }
+
+  /** What can't be sent is kept there from now on. */
+  useSpool(spool: LinkSpool): void {
+    this.session?.useSpool(spool);
   }
 
   warn(text: string): void {

@@ -8,6 +8,7 @@
  * Bounds: as many remotes as are configured.
  */
 
+import { strict as assert } from 'node:assert';
 import type { LeafnodeOptions, LeafRemoteOptions } from '../server/config/options.ts';
 import type { CompressionMode } from '../server/config/compression.ts';
 import { remoteKey, remoteName } from '../server/config/schema-leaf-remotes.ts';
@@ -22,8 +23,8 @@ import type { LeafSite } from './leaf-site.ts';
 import type { LinkSettings } from './link-terms.ts';
 import type { LinkSpool, SpoolStatistics } from '../server/ports.ts';
 import { Remote, type RemoteContext, type RemoteFailure, type RemoteState } from './remote.ts';
-import { base62 } from '../server/protocol/base62.ts';
 import { WebSocketRoom } from './websocket-room.ts';
+import { base62 } from '../server/protocol/base62.ts';
 
 /** Characters of a loop subject that no other server has. */
 const UNIQUE_LENGTH = 22;
@@ -76,6 +77,16 @@ export interface LinkListener {
   close(): void;
 }
 
+/** Where remotes have their spools from. */
+interface SpoolKeeper {
+  /** `null`: it is not open. */
+  spoolOf(remote: LeafRemoteOptions): LinkSpool | null;
+  /** Opens the spool of a remote, which has one, or gives it other settings; then `opened`, unless something else is asked. */
+  open(remote: LeafRemoteOptions, opened: (spool: LinkSpool) => void): void;
+  /** The remote spools no more. */
+  retire(remote: LeafRemoteOptions): void;
+}
+
 export class LeafNodes {
   /** `null`: links are not accepted. Set before the server starts. */
   listener: LinkListener | null = null;
@@ -87,6 +98,10 @@ export class LeafNodes {
   private readonly joinsLinks: boolean;
   private readonly accepts: boolean;
   private readonly interests = new Map<Account, AccountInterest>();
+  /** `null` until there are spools. */
+  private spools: SpoolKeeper | null = null;
+  /** Remotes that wait for their spool before they dial. */
+  private readonly unopened = new Set<Remote>();
 
   /** Accounts that remotes name have to exist: the configuration is checked before. Disabled remotes are left out. */
   constructor(host: ConnectionHost, site: LeafSite, options: LeafnodeOptions) {
@@ -116,16 +131,15 @@ export class LeafNodes {
   }
 
   /** Gives remotes their spools; before they dial. */
-  useSpools(spools: ReadonlyMap<LeafRemoteOptions, LinkSpool>): void {
-    for (const remote of this.remotes) remote.spool = spools.get(remote.options) ?? null;
+  useSpools(keeper: SpoolKeeper): void {
+    this.spools = keeper;
+    for (const remote of this.remotes) remote.spool = keeper.spoolOf(remote.options);
   }
 
   /** Why the remotes cannot become these while the server runs; `null` if they can. */
   reloadRefusal(remotes: readonly LeafRemoteOptions[]): string | null {
     const before = new Set(this.known.map(({ options }) => remoteKey(options)));
     const added = remotes.filter((remote) => !remote.isDisabled && !before.has(remoteKey(remote)));
-    const spooled = added.find(({ spool }) => spool !== null);
-    if (spooled !== undefined) return notYet(spooled, 'a spool needs a restart');
     if (this.joinsLinks) return null;
     const [first] = added;
     if (this.accepts && first !== undefined)
@@ -145,7 +159,7 @@ export class LeafNodes {
       if (now === undefined) told('removed');
       else if (now.isDisabled !== remote.isDisabled) told(`Disabled value is: ${now.isDisabled}`);
       if (now === undefined || now.isDisabled) this.remove(key);
-      else this.findRemote(key)?.reconfigure(now);
+      else this.change(key, now);
     }
     for (const [key, remote] of wanted) if (!remote.isDisabled && this.findRemote(key) === undefined) this.add(remote);
   }
@@ -154,15 +168,49 @@ export class LeafNodes {
     return this.known.find(({ options }) => remoteKey(options) === key);
   }
 
+  /** A remote dials when its spool is open: nothing it brings about should get lost. */
   private add(options: LeafRemoteOptions): void {
     const remote = this.makeRemote(options);
     this.known.push(remote);
-    remote.start();
+    if (options.spool === null) remote.start();
+    else {
+      this.unopened.add(remote);
+      this.openSpool(remote);
+    }
+  }
+
+  private change(key: string, options: LeafRemoteOptions): void {
+    const remote = this.findRemote(key);
+    if (remote === undefined) return;
+    const { spool } = remote.options;
+    remote.reconfigure(options);
+    if (JSON.stringify(spool) === JSON.stringify(options.spool)) return;
+    const what = options.spool === null ? 'disabled' : JSON.stringify(options.spool.subjects);
+    this.host.log.notice(`Reloaded: LeafNode Remote ${remoteName(options)} Spool value is: ${what}`);
+    if (options.spool !== null) this.openSpool(remote);
+    else {
+      remote.spool = null;
+      this.spools?.retire(options);
+      if (this.unopened.delete(remote)) remote.start();
+    }
+  }
+
+  private openSpool(remote: Remote): void {
+    assert(this.spools !== null, 'where a remote spools there is JetStream');
+    this.spools.open(remote.options, (spool) => {
+      remote.spool = spool;
+      remote.connection?.useSpool(spool);
+      if (this.unopened.delete(remote)) remote.start();
+    });
   }
 
   private remove(key: string): void {
     const index = this.known.findIndex(({ options }) => remoteKey(options) === key);
-    if (index >= 0) this.known.splice(index, 1)[0]?.close('Client Closed');
+    const [remote] = index < 0 ? [] : this.known.splice(index, 1);
+    if (remote === undefined) return;
+    this.unopened.delete(remote);
+    remote.close('Client Closed');
+    if (remote.options.spool !== null) this.spools?.retire(remote.options);
   }
 
   /** Accounts are others now, or have other mappings. */

@@ -80,6 +80,13 @@ export class LeafSession implements SpooledLink {
     this.announcer = new InterestAnnouncer(this.link, this.interest, timers);
   }
 
+  /** Another spool from now on; that before has ended, or is about to. */
+  useSpool(spool: LinkSpool): void {
+    if (spool === this.spool) return;
+    this.spool = spool;
+    if (this.isTold) spool.opened(this);
+  }
+
   /** The queue has emptied a little. */
   proceed(): void {
     this.announcer?.proceed();

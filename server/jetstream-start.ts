@@ -5,7 +5,7 @@ import type { StorageLimits } from '../jetstream/api/jetstream.ts';
 import { coverMissingEnd } from '../jetstream/store/log-end.ts';
 import { STORE_DIRECTORY, StoreError } from '../jetstream/store/store-directory.ts';
 import type { StoreSizes } from '../jetstream/store/store-sizes.ts';
-import { openSpools, spoolAccount } from '../jetstream/spool/spools.ts';
+import { spoolAccount, Spools } from '../jetstream/spool/spools.ts';
 import type { LeafNodes } from '../leafnode/leaf-nodes.ts';
 import type { Account } from './account/account.ts';
 import { friendlyBytes } from './config/friendly-bytes.ts';
@@ -46,7 +46,7 @@ export function makeJetStream(site: Site, sizes?: StoreSizes): JetStream {
         maxPendingBytes: options.maxPendingBytes,
         accounts: all.filter(({ jetstream }) => jetstream !== null),
         otherAccounts: all.filter(({ jetstream }) => jetstream === null),
-        internalAccounts: hasSpools(site) ? [spoolAccount(io)] : [],
+        internalAccounts: [spoolAccount(io)],
         systemAccount: site.systemAccount,
       },
       options.jetstream,
@@ -80,27 +80,18 @@ export function startJetStream(site: Site, jetstream: JetStream, done: () => voi
     for (const path of movedAside) log.error(`${path} can't be explained and was moved aside`);
     jetstream.switch.follow(site.accounts.values());
     log.notice(`Took ${(io.clock.monotonicMs() - startedMs).toFixed(3)}ms to start JetStream`);
-    if (hasSpools(site)) startSpools(site, jetstream, done);
-    else done();
+    startSpools(site, jetstream, done);
   });
-}
-
-function hasSpools({ options }: Site): boolean {
-  return options.leafnodes.remotes.some(({ spool }) => spool !== null);
 }
 
 /** Links begin only when their spools are there. */
 function startSpools(site: Site, jetstream: JetStream, done: () => void): void {
   const remotes = site.options.leafnodes.remotes.filter(({ spool, isDisabled }) => spool !== null && !isDisabled);
-  openSpools(
-    jetstream,
-    (name) => site.accounts.get(name) ?? null,
-    remotes,
-    (spools) => {
-      site.leafNodes.useSpools(spools);
-      done();
-    },
-  );
+  const spools = new Spools(jetstream, (name) => site.accounts.get(name) ?? null);
+  spools.start(remotes, () => {
+    site.leafNodes.useSpools(spools);
+    done();
+  });
 }
 
 /** What monitoring shows of it. */

@@ -8,6 +8,9 @@
  * Of an account that is turned off the files stay, and what was kept in memory is gone. Its streams and consumers have come
  * to their end as objects: those in files come back with the next start, and until then the account is not turned on
  * again. An account that has never been served since the start can be turned on at any time, with what is stored for it.
+ *
+ * Accounts of this server itself sleep until they are needed: their streams come back with all others, and are served, and
+ * seen in monitoring, when somebody wakes the account.
  */
 
 import type { Account } from '../../server/account/account.ts';
@@ -23,8 +26,10 @@ export class AccountSwitch {
   /** Those served that are accounts of the server: JetStream may have others of its own. */
   private readonly followed = new Set<JetStreamAccount>();
   private readonly stopped = new Set<JetStreamAccount>();
+  /** Of this server itself, and not needed yet. */
+  private readonly asleep = new Map<string, JetStreamAccount>();
 
-  /** `internal`: accounts of this server itself, which are always served. */
+  /** `internal`: accounts of this server itself. */
   constructor(
     jetstream: JetStream,
     served: readonly Account[],
@@ -32,19 +37,30 @@ export class AccountSwitch {
     internal: readonly Account[],
   ) {
     this.jetstream = jetstream;
-    for (const account of internal) this.served.set(account.name, new JetStreamAccount(account, true));
+    for (const account of internal) this.asleep.set(account.name, new JetStreamAccount(account));
     for (const account of served) this.served.set(account.name, new JetStreamAccount(account));
     for (const account of resting) this.resting.set(account.name, new JetStreamAccount(account));
   }
 
   /** Whose assets are brought back when they are found. */
   found(name: string): JetStreamAccount | null {
-    return this.served.get(name) ?? this.resting.get(name) ?? null;
+    return this.served.get(name) ?? this.resting.get(name) ?? this.asleep.get(name) ?? null;
   }
 
   /** All that still hold something. */
   all(): JetStreamAccount[] {
-    return [...this.served.values(), ...this.resting.values(), ...this.stopped];
+    return [...this.served.values(), ...this.resting.values(), ...this.asleep.values(), ...this.stopped];
+  }
+
+  /** Serves an account of this server itself from now on, if that is needed or something is stored in it; whether it is. */
+  wake(name: string, isNeeded: boolean): boolean {
+    const owner = this.asleep.get(name);
+    if (owner === undefined) return true;
+    if (!isNeeded && owner.streams.size === 0) return false;
+    this.asleep.delete(name);
+    this.served.set(name, owner);
+    this.jetstream.serveAccount(owner);
+    return true;
   }
 
   /** Whether the account can be turned on, though it may not be there yet. */

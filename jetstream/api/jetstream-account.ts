@@ -6,15 +6,12 @@ import type { StreamEntry } from './stream-entry.ts';
 
 export class JetStreamAccount {
   readonly account: Account;
-  /** Nobody can log in to it. */
-  readonly isInternal: boolean;
   readonly streams: Map<string, StreamEntry> = new Map();
   apiTotal = 0;
   apiErrors = 0;
 
-  constructor(account: Account, isInternal = false) {
+  constructor(account: Account) {
     this.account = account;
-    this.isInternal = isInternal;
   }
 
   get limits(): AccountJetStreamOptions {

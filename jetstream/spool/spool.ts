@@ -9,10 +9,6 @@
  *                    into the stream, and what is published after it too
  *     cut            the window goes to the stream, and all of it is sent again: at least once
  *
- *     in flight:  ┌──────────────── window ────────────────┐
- *                 │ from the stream … │ copies, sent at once│   next to send ► cursor
- *                 └ sequences         └ sequence 0
- *
  * Who the hub has subscribers for is known only a while after a link was opened (nothing says that all was told): until
  * SETTLED_MS have passed the own subscriptions stay, so that nothing falls in between.
  *
@@ -20,7 +16,7 @@
  * with the hub at least once, if the spool had room for it and it did not grow too old. What was published while the
  * link was up is not on disk: when this server is killed with a window in flight, that window may be lost.
  *
- * Bounds: max_bytes and max_age on disk; WINDOW_MESSAGES and WINDOW_BYTES in memory.
+ * Bounds: max_bytes and max_age on disk; the window in memory (send-window.ts).
  */
 
 import { Buffer } from 'node:buffer';
@@ -31,17 +27,16 @@ import type { Log } from '../../server/io/log.ts';
 import { NoticePace } from '../../server/io/notice-pace.ts';
 import type { LinkSink, LinkSpool, SinkKind, SpooledLink, SpoolStatistics } from '../../server/ports.ts';
 import { Message } from '../../server/protocol/message.ts';
-import { subjectMatches } from '../../server/subject/subject.ts';
+import { subjectMatches, subjectsCollide } from '../../server/subject/subject.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { RecordView } from '../store/record.ts';
 import type { StoreListener } from '../store/store.ts';
 import { timeMs } from '../stream/stream-clock.ts';
 import type { Stream } from '../stream/stream.ts';
 import { wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
+import { SendWindow } from './send-window.ts';
 import { fromKept, toKeep, withId } from './spool-message.ts';
 
-const WINDOW_MESSAGES = 256;
-const WINDOW_BYTES = 1024 * 1024;
 const SETTLED_MS = 1000;
 const NOTICE_INTERVAL_MS = 10_000;
 const ID_BYTES = 9;
@@ -59,23 +54,13 @@ export interface SpoolSite {
   keepInterest(text: string): void;
 }
 
-/** A message that was sent and may not have arrived. */
-interface InFlight {
-  /** Where it is in the stream; 0: only here. */
-  sequence: number;
-  /** The message, while it is only here. */
-  copy: Message | null;
-  readonly queueGroups: readonly string[];
-  readonly bytes: number;
-}
-
 export class Spool implements LinkSpool, LinkSink, StoreListener {
   /** In the place of the link: a local member of a queue group goes before the hub's. */
   readonly sinkKind: SinkKind = 'leaf';
   readonly isSpoke = true;
   readonly remoteCluster = '';
   private readonly site: SpoolSite;
-  private readonly options: SpoolOptions;
+  private options: SpoolOptions;
   private readonly idPrefix: string;
   private nextId = 1;
   private link: SpooledLink | null = null;
@@ -86,8 +71,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   private own: readonly Subscription[] = [];
   /** Queue groups of messages that are being collected: collections nest, as a link's. */
   private readonly groups: string[][] = [];
-  private readonly inFlight: InFlight[] = [];
-  private inFlightBytes = 0;
+  private readonly window = new SendWindow();
   private isFenced = false;
   private isReading = false;
   /** The next sequence to send. */
@@ -102,6 +86,12 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   private dropped = 0;
   private refused = 0;
   private readonly pace = new NoticePace(NOTICE_INTERVAL_MS);
+  /** It takes nothing any more, whoever still holds it. */
+  private isOver = false;
+  /** Who hears when what it sent has arrived, or is in the stream. */
+  private retired: (() => void) | null = null;
+  /** Messages up to this sequence have arrived, and leave the stream. */
+  private leavingSequence = 0;
 
   constructor(site: SpoolSite, options: SpoolOptions, wanted: readonly WantedSubject[]) {
     this.site = site;
@@ -126,6 +116,41 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     return { messages, bytes, oldestWallMs, spooled, forwarded, dropped, refused };
   }
 
+  /** Other subjects, and other limits, from the next message on; the stream has them already. */
+  reconfigure(options: SpoolOptions): void {
+    this.options = options;
+    this.wanted = this.wanted.filter(({ subject }) => options.subjects.some((each) => subjectsCollide(each, subject)));
+    if (this.own.length > 0) this.subscribeOwn();
+    if (this.link !== null && this.hasSettled) this.learn(this.link);
+  }
+
+  /** Takes nothing more and sends nothing of what it holds; `done` when all it sent has arrived or is in the stream. */
+  retire(done: () => void): void {
+    this.isOver = true;
+    this.retired = done;
+    this.settling?.cancel();
+    this.settling = null;
+    this.unsubscribeOwn();
+    this.endRetirement();
+  }
+
+  /** Ends at once after `retire`, and tells nobody: what it sent last goes to the stream, and is sent again from there. */
+  stop(): void {
+    this.link = null;
+    this.keepWindow();
+    this.window.clear();
+    this.retired = null;
+    this.site.stream.observers.delete(this);
+  }
+
+  private endRetirement(): void {
+    const { retired, leavingSequence, store } = this;
+    const isLeaving = leavingSequence > 0 && leavingSequence >= store.firstSequence;
+    if (retired === null || this.window.count > 0 || isLeaving) return;
+    this.stop();
+    retired();
+  }
+
   private oldestMs(): number | null {
     const view = new RecordView(Buffer.alloc(0));
     return this.store.read(this.store.firstSequence, view) === 'found' ? timeMs(view) : null;
@@ -134,6 +159,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   // ── the link ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
   opened(link: SpooledLink): void {
+    if (this.isOver) return;
     this.link = link;
     this.hasSettled = false;
     this.settling = this.site.io.timers.after(SETTLED_MS, () => this.settled());
@@ -148,14 +174,14 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     this.link = null;
     this.isFenced = false;
     this.keepWindow();
-    this.inFlight.length = 0;
-    this.inFlightBytes = 0;
+    this.window.clear();
     this.cursor = this.store.firstSequence;
-    this.subscribeOwn();
+    if (this.isOver) this.endRetirement();
+    else this.subscribeOwn();
   }
 
   interestChanged(): void {
-    if (!this.hasSettled || this.settling !== null) return;
+    if (!this.hasSettled || this.settling !== null || this.isOver) return;
     this.settling = this.site.io.timers.after(SETTLED_MS, () => this.settled());
   }
 
@@ -220,11 +246,12 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   // ── while the link is up ─────────────────────────────────────────────────────────────────────────────────────────
 
   pass(message: Message, queueGroups: readonly string[]): Message | null {
-    if (!this.covers(message)) return message;
+    if (this.isOver || !this.covers(message)) return message;
     const own = withId(message, this.newId(), new Message());
     const hasBacklog = this.cursor <= this.store.appendedSequence;
-    if (!hasBacklog && this.hasRoom(own.bodyBytes)) {
-      this.sent({ sequence: 0, copy: own, queueGroups: [...queueGroups], bytes: own.bodyBytes });
+    if (!hasBacklog && this.window.hasRoom(own.bodyBytes)) {
+      this.window.addCopy(own, queueGroups);
+      this.sent();
       return own;
     }
     this.keepWindow();
@@ -232,14 +259,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     return null;
   }
 
-  private hasRoom(bytes: number): boolean {
-    const { inFlight, inFlightBytes } = this;
-    return inFlight.length === 0 || (inFlight.length < WINDOW_MESSAGES && inFlightBytes + bytes <= WINDOW_BYTES);
-  }
-
-  private sent(entry: InFlight): void {
-    this.inFlight.push(entry);
-    this.inFlightBytes += entry.bytes;
+  private sent(): void {
     this.forwarded++;
     if (this.isFenced) return;
     this.isFenced = true;
@@ -250,27 +270,25 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   private fence(): void {
     const { link } = this;
     if (link === null) return;
-    const count = this.inFlight.length;
+    const { count } = this.window;
     link.fence(() => {
       if (this.link !== link) return;
       this.isFenced = false;
       this.taken(count);
       this.proceed();
+      this.endRetirement();
     });
   }
 
   /** The hub has got the first so many of what is in flight. */
   private taken(count: number): void {
-    let last = 0;
-    for (const { sequence, bytes } of this.inFlight.splice(0, count)) {
-      this.inFlightBytes -= bytes;
-      last = Math.max(last, sequence);
-    }
-    if (this.inFlight.length > 0) {
+    const last = this.window.take(count);
+    if (this.window.count > 0) {
       this.isFenced = true;
       this.fence();
     }
     if (last === 0) return;
+    this.leavingSequence = last;
     this.isPurging = true;
     this.store.purgeBelow(last + 1);
     this.isPurging = false;
@@ -279,7 +297,8 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   /** Sends what is in the stream, as far as there is room. */
   proceed(): void {
     const { store, view } = this;
-    while (this.link !== null && !this.link.isCongested && !this.isReading && this.hasRoom(0)) {
+    if (this.isOver) return;
+    while (this.link !== null && !this.link.isCongested && !this.isReading && this.window.hasRoom(0)) {
       const sequence = store.next(Math.max(this.cursor, store.firstSequence), null);
       const outcome = sequence > 0 ? store.read(sequence, view) : sequence < 0 ? 'loading' : 'missing';
       if (outcome === 'loading') {
@@ -304,19 +323,15 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     const message = new Message();
     const queueGroups = fromKept(this.view, message);
     link.forward(message, queueGroups);
-    this.sent({ sequence, copy: null, queueGroups, bytes: message.bodyBytes });
+    this.window.addStored(sequence, queueGroups, message.bodyBytes);
+    this.sent();
   }
 
   // ── the stream ───────────────────────────────────────────────────────────────────────────────────────────────────
 
   /** What is in flight and only here goes into the stream; all of that has been sent. */
   private keepWindow(): void {
-    for (const entry of this.inFlight) {
-      if (entry.copy === null) continue;
-      entry.sequence = this.keep(entry.copy, entry.queueGroups);
-      entry.copy = null;
-    }
-    const last = this.inFlight.at(-1)?.sequence ?? 0;
+    const last = this.window.keepCopies((message, queueGroups) => this.keep(message, queueGroups));
     if (last > 0) this.cursor = last + 1;
   }
 
@@ -354,6 +369,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     const { messages } = this.store;
     if (!this.isPurging) this.dropped += Math.max(0, this.known - messages);
     this.known = messages;
+    this.endRetirement();
   }
 
   private notice(why: string): void {

@@ -3,10 +3,17 @@
  * and its place on the disk are those of any stream. Its name is made of its remote's, and its metadata holds what the hub
  * wants to hear.
  *
- * A spool whose remote is no longer configured stays as it is: what it holds was never delivered, and comes back with
- * the remote.
+ *     open ─► stream on disk ─► spooling ──retire──► what is in flight arrives, or goes to the stream ─► empty: deleted
+ *       ▲                                                                                               └ else it stays
+ *       └── again, with other settings
+ *
+ * A spool whose remote is no longer configured, or spools no more, stays as it is unless it is empty: what it holds was
+ * never delivered, and is when the remote has a spool again.
+ *
+ * Bounds: one for each configured remote, and those that were left behind.
  */
 
+import { strict as assert } from 'node:assert';
 import type { LeafRemoteOptions } from '../../server/config/options.ts';
 import { remoteName } from '../../server/config/schema-leaf-remotes.ts';
 import type { SpoolOptions } from '../../server/config/spool-options.ts';
@@ -36,62 +43,158 @@ export function spoolAccount(io: Io): Account {
   return new Account(ACCOUNT, new Sublist(io.random.bytes(4).readInt32LE(0)), io.random.fraction);
 }
 
-/** Opens the spools of these remotes, which have one; `done` gets them in the same order when all are on disk. */
-export function openSpools(
-  jetstream: JetStream,
-  accountNamed: (name: string) => Account | null,
-  remotes: readonly LeafRemoteOptions[],
-  done: (spools: ReadonlyMap<LeafRemoteOptions, LinkSpool>) => void,
-): void {
-  const { streams } = jetstream.accountOf(ACCOUNT);
-  const spools = new Map<LeafRemoteOptions, LinkSpool>();
-  const named = new Map(remotes.map((remote) => [nameOf(remote), remote]));
-  for (const [name, { stream }] of streams) {
-    if (named.has(name) || stream.store.messages === 0) continue;
-    jetstream.log.warn(`Spool ${name} holds ${stream.store.messages} messages for a remote that is not configured`);
+/** One remote's, from when it was first asked for. */
+interface Place {
+  /** What it should be; `null`: the remote spools no more. */
+  options: SpoolOptions | null;
+  spool: Spool | null;
+  /** It takes nothing any more, and what it sent last may not have arrived. */
+  retiring: Spool | null;
+  /** Who waits for its stream to be gone. */
+  deleted: (() => void)[] | null;
+}
+
+export class Spools {
+  private readonly jetstream: JetStream;
+  private readonly accountNamed: (name: string) => Account | null;
+  private readonly places = new Map<string, Place>();
+
+  constructor(jetstream: JetStream, accountNamed: (name: string) => Account | null) {
+    this.jetstream = jetstream;
+    this.accountNamed = accountNamed;
   }
-  let missing = named.size;
-  if (missing === 0) done(spools);
-  for (const [name, remote] of named) {
-    const { spool } = remote;
-    const account = accountNamed(remote.account);
-    if (spool === null || account === null) throw new Error(`the remote of spool ${name} has no account`);
-    put(jetstream, streams.get(name) ?? null, name, spool, () => {
-      const entry = streams.get(name) as StreamEntry;
-      spools.set(remote, make(jetstream, entry, account, remote, spool));
-      if (--missing === 0) done(spools);
+
+  private get streams(): Map<string, StreamEntry> {
+    return this.jetstream.accountOf(ACCOUNT).streams;
+  }
+
+  /** Opens the spools of these remotes, which have one; `done` hears when all are on disk. After the start of JetStream. */
+  start(remotes: readonly LeafRemoteOptions[], done: () => void): void {
+    if (!this.jetstream.switch.wake(ACCOUNT, remotes.length > 0)) {
+      done();
+      return;
+    }
+    this.lookAtOthers(new Set(remotes.map(nameOf)));
+    let missing = remotes.length;
+    if (missing === 0) done();
+    for (const remote of remotes) {
+      this.open(remote, () => {
+        if (--missing === 0) done();
+      });
+    }
+  }
+
+  private lookAtOthers(configured: ReadonlySet<string>): void {
+    for (const [name, entry] of this.streams) {
+      if (!configured.has(name)) this.leave(name, entry, 'a remote that is not configured');
+    }
+  }
+
+  /** The spool of a remote; `null`: it is not open. */
+  spoolOf(remote: LeafRemoteOptions): LinkSpool | null {
+    return this.places.get(nameOf(remote))?.spool ?? null;
+  }
+
+  /**
+   * Opens the spool of a remote, which has one, or gives it other settings. `opened` gets it when that is on the disk, or
+   * never if something else is asked for meanwhile.
+   */
+  open(remote: LeafRemoteOptions, opened: (spool: LinkSpool) => void): void {
+    const name = nameOf(remote);
+    const { spool: options } = remote;
+    const account = this.accountNamed(remote.account);
+    assert(options !== null && account !== null, `the remote of spool ${name} has a spool and an account`);
+    this.jetstream.switch.wake(ACCOUNT, true);
+    const place = this.placeOf(name);
+    place.options = options;
+    place.retiring?.stop();
+    place.retiring = null;
+    if (place.deleted !== null) {
+      place.deleted.push(() => {
+        if (place.options === options) this.open(remote, opened);
+      });
+      return;
+    }
+    this.put(name, options, this.interestOf(name), () => {
+      if (place.options !== options) return;
+      place.spool ??= this.make(name, remote, account, options);
+      place.spool.reconfigure(options);
+      opened(place.spool);
     });
   }
-}
 
-function make(
-  jetstream: JetStream,
-  { stream }: StreamEntry,
-  account: Account,
-  remote: LeafRemoteOptions,
-  options: SpoolOptions,
-): Spool {
-  const { io, log } = jetstream;
-  const keepInterest = (text: string): void => {
-    const config = { ...stream.config, metadata: new Map([...(stream.config.metadata ?? []), [INTEREST, text]]) };
-    jetstream.putStream(ACCOUNT, config, stream, stream.created, () => undefined);
-  };
-  const wanted = readWanted(stream.config.metadata?.get(INTEREST) ?? '');
-  return new Spool({ io, log, account, stream, remote: remoteName(remote), keepInterest }, options, wanted);
-}
+  /** The remote spools no more: what is in the spool stays there, unless it is empty. */
+  retire(remote: LeafRemoteOptions): void {
+    const name = nameOf(remote);
+    const place = this.placeOf(name);
+    place.options = null;
+    const { spool } = place;
+    if (spool === null) return;
+    place.spool = null;
+    place.retiring = spool;
+    spool.retire(() => {
+      place.retiring = null;
+      const entry = this.streams.get(name);
+      if (entry !== undefined) this.leave(name, entry, remoteName(remote));
+    });
+  }
 
-/** Makes the stream, or gives it the limits that are configured now. */
-function put(
-  jetstream: JetStream,
-  existing: StreamEntry | null,
-  name: string,
-  options: SpoolOptions,
-  done: () => void,
-): void {
-  const config = streamConfig(name, options, existing?.stream.config.metadata?.get(INTEREST) ?? '');
-  const stream = existing?.stream ?? null;
-  const created = stream?.created ?? nowText(jetstream.io.clock);
-  jetstream.putStream(ACCOUNT, config, stream, created, done);
+  private placeOf(name: string): Place {
+    const known = this.places.get(name);
+    if (known !== undefined) return known;
+    const place: Place = { options: null, spool: null, retiring: null, deleted: null };
+    this.places.set(name, place);
+    return place;
+  }
+
+  private make(name: string, remote: LeafRemoteOptions, account: Account, options: SpoolOptions): Spool {
+    const { io, log } = this.jetstream;
+    const { stream } = this.entryOf(name);
+    const place = this.placeOf(name);
+    const keepInterest = (text: string): void => {
+      if (place.options !== null) this.put(name, place.options, text, () => undefined);
+    };
+    const site = { io, log, account, stream, remote: remoteName(remote), keepInterest };
+    return new Spool(site, options, readWanted(this.interestOf(name)));
+  }
+
+  private entryOf(name: string): StreamEntry {
+    const entry = this.streams.get(name);
+    assert(entry !== undefined, `spool ${name} has a stream`);
+    return entry;
+  }
+
+  /** What the hub wanted to hear, as it is on disk. */
+  private interestOf(name: string): string {
+    return this.streams.get(name)?.stream.config.metadata?.get(INTEREST) ?? '';
+  }
+
+  /** Makes the stream, or changes it. */
+  private put(name: string, options: SpoolOptions, interest: string, done: () => void): void {
+    const { jetstream } = this;
+    const stream = this.streams.get(name)?.stream ?? null;
+    const created = stream?.created ?? nowText(jetstream.io.clock);
+    jetstream.putStream(ACCOUNT, streamConfig(name, options, interest), stream, created, done);
+  }
+
+  /** Nobody spools to it: it goes if it is empty, and else stays as it is. */
+  private leave(name: string, { stream }: StreamEntry, owner: string): void {
+    const { log } = this.jetstream;
+    const { messages, appendedMessages } = stream.store;
+    const held = Math.max(messages, appendedMessages);
+    if (held > 0) {
+      log.warn(`Spool ${name} holds ${held} messages for ${owner}; they stay, and are sent when it has a spool again`);
+      return;
+    }
+    const place = this.placeOf(name);
+    const waiting: (() => void)[] = [];
+    place.deleted = waiting;
+    this.jetstream.deleteStream(stream, () => {
+      place.deleted = null;
+      log.notice(`Spool ${name} of ${owner} was empty and is gone`);
+      for (const each of waiting) each();
+    });
+  }
 }
 
 function streamConfig(name: string, { maxBytes, maxAgeMs, whenFull }: SpoolOptions, interest: string): StreamConfig {

@@ -135,7 +135,7 @@ export const LEAF_REMOTE_KEYS: readonly Key<ReadRemote>[] = [
   remote.custom(
     'spool',
     'map',
-    { ...FIXED_LEAF, doc: 'Which messages are kept while the link is down.' },
+    { ...LEAF, doc: 'Which messages are kept while the link is down.' },
     (draft, node, reading) => {
       draft.spool = readSpool(node, reading);
     },

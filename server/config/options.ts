@@ -203,14 +203,14 @@ export interface LeafRemoteOptions {
   /** Asks the server dialled for the same. */
   readonly asksForIsolation: boolean;
   readonly compression: CompressionOptions;
-  /** null: as the server dialled asks for. */
-  readonly tls: TlsOptions | null;
   /** Offers to compress what goes over WebSocket, in WebSocket's own way. */
   readonly compressesFrames: boolean;
   /** Asks the server dialled to take frames of WebSocket as they are. */
   readonly asksForNoMasking: boolean;
   /** null: dials directly. */
   readonly proxy: LeafProxyOptions | null;
+  /** null: as the server dialled asks for. */
+  readonly tls: TlsOptions | null;
   /** Path of the file with a JWT and a seed; '' for none. */
   readonly credentialsFile: string;
   /** Of the user's key; '' for none. */
@@ -224,12 +224,12 @@ export interface LeafUrl {
   readonly port: number;
   readonly username: string | null;
   readonly password: string | null;
-  /** As configured, for comparing; it shows the password. */
-  readonly text: string;
   /** What to ask a server for that speaks WebSocket; null: it speaks plain TCP. */
   readonly webSocketPath: string | null;
   /** Encrypted from the first byte on. */
   readonly isEncrypted: boolean;
+  /** As configured, for comparing; it shows the password. */
+  readonly text: string;
   /** For logs and monitoring. */
   readonly redactedText: string;
 }

@@ -21,7 +21,6 @@ import { JETSTREAM_BLOCK_KEYS, JETSTREAM_KEYS } from './schema-jetstream.ts';
 import { LEAF_AUTHORIZATION_KEYS } from './schema-leaf-listener.ts';
 import { LEAFNODE_BLOCK_KEYS, LEAFNODE_KEYS } from './schema-leafnodes.ts';
 import { LEAF_PROXY_KEYS } from './leaf-proxy.ts';
-import { LEAF_PROXY_KEYS } from './leaf-proxy.ts';
 import { LEAF_REMOTE_KEYS } from './schema-leaf-remotes.ts';
 import { LIMIT_KEYS } from './schema-limits.ts';
 import { LOGGING_KEYS } from './schema-logging.ts';
@@ -68,4 +67,3 @@ export const TABLES: Readonly<Record<string, readonly KeyFacts[]>> = {
   'leafnodes.remotes[].proxy': LEAF_PROXY_KEYS,
   'leafnodes.remotes[]': LEAF_REMOTE_KEYS,
 };
-  'leafnodes.remotes[].proxy': LEAF_PROXY_KEYS,

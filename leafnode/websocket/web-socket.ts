@@ -1,55 +1,16 @@
 /**
- * A dialled connection that speaks WebSocket, as a socket on which everything else about a link goes as on any other.
+ * A connection to a hub that comes to speak WebSocket because this side asks for it.
  *
- *     fresh ──upgrade──► asks ──101──► open ──end / close of the hub──► closing ──► closed
- *                          └──anything else: `done` hears why not
- *
- *     owner ──write──► [deflate] ──► FrameEncoder ──────────► LinkSocket ──► socket
- *     owner ◄──data── [Inflater] ◄── FrameDecoder ◄────────── LinkSocket ◄── socket
- *
- * What a link compresses by itself it compresses below: the frames are in the compressed stream, as nats-server has it.
- *
- * Sending. At most one write is in flight below, of content or of a control frame; of control frames only the last pong
- * and the close wait, so pings in a flood cost nothing but their reading. What is compressed is deflated a message of
- * DEFLATED_BYTES_MAX at a time, one in a turn: hubs refuse messages that inflate to more than max_payload.
- *
- * Receiving. Plain content goes to the owner from where it was read. Compressed content is inflated beside the main
- * thread, and the rest of the read waits until that is done; the socket is not read meanwhile. So the memory held is a
- * read and what the inflater has of one, whatever the hub sends.
+ *     fresh ──[encrypt]──upgrade──► asks ──101──► open: frames, as FramedSocket has them
+ *                                    └──anything else: `done` hears why not
  */
 
 import { Buffer } from 'node:buffer';
-import { deflateRawSync, constants } from 'node:zlib';
-import { HEADROOM_BYTES } from '../../server/io/io.ts';
-import type {
-  Address,
-  Inflater,
-  InflaterHandler,
-  Io,
-  IoError,
-  Socket,
-  SocketHandler,
-  Timer,
-  TlsPeer,
-} from '../../server/io/io.ts';
+import { FramedSocket } from '../../server/websocket/framed-socket.ts';
 import { HttpResponse } from '../http-response.ts';
-import { CloseStatus, CONTROL_BYTES_MAX, type ControlCode, OpCode } from './frame.ts';
-import { FrameDecoder, type FrameSink } from './frame-decoder.ts';
-import { FrameEncoder } from './frame-encoder.ts';
-import { type UpgradeOffer, upgradeRequest, type UpgradeTerms, upgradeTerms } from './upgrade.ts';
+import { type UpgradeOffer, upgradeRequest, upgradeTerms } from './upgrade.ts';
 
-const DEFLATED_BYTES_MAX = 64 * 1024;
-/** Less is not worth it. */
-const DEFLATED_BYTES_MIN = 64;
-/** What a flush adds to a message, and RFC 7692 takes away. */
-const FLUSH_BYTES = 4;
 const KEY_BYTES = 16;
-/** For the close to go out to a hub that reads nothing. */
-const CLOSE_MS = 1000;
-const NO_BYTES = Buffer.alloc(0);
-const NO_PIECES: readonly Uint8Array[] = [];
-
-const ignore = (): void => undefined;
 
 interface Upgrade {
   readonly offer: UpgradeOffer;
@@ -58,198 +19,20 @@ interface Upgrade {
   readonly done: (failure: string | null) => void;
 }
 
-type InFlight = 'nothing' | 'content' | 'part of content' | 'control';
-
-export class WebSocket implements Socket, SocketHandler, FrameSink, InflaterHandler {
-  /** Hears why the stream can't be taken any further, if so. */
-  onBroken: (failure: string) => void = ignore;
-  private readonly socket: Socket;
-  private readonly io: Io;
-  private handler: SocketHandler | null = null;
+export class WebSocket extends FramedSocket {
   private upgrading: Upgrade | null = null;
-  private terms: UpgradeTerms | null = null;
-
-  private readonly encoder: FrameEncoder;
-  private inFlight: InFlight = 'nothing';
-  /** Written by the owner, and not handed to the socket yet; it begins at `waitingFrom`. */
-  private waiting: readonly Uint8Array[] = NO_PIECES;
-  private waitingFrom = 0;
-  private deflatedBytesMax = DEFLATED_BYTES_MAX;
-  private pong: Buffer | null = null;
-  private close: Buffer | null = null;
-  private isEnding = false;
-
-  private readonly decoder: FrameDecoder = new FrameDecoder(this);
-  private inflater: Inflater | null = null;
-  private isInflating = false;
-  /** The owner, or an inflater, takes nothing more for now. */
-  private hasStopped = false;
-  /** Read and not decoded yet, from `restFrom` on: nothing more is read until it is. */
-  private rest: Buffer | null = null;
-  private restFrom = 0;
-  private isRestScheduled = false;
-  private closing: Timer | null = null;
-  private isOver = false;
-
-  constructor(socket: Socket, io: Io) {
-    this.socket = socket;
-    this.io = io;
-    this.encoder = new FrameEncoder(io.random);
-  }
-
-  /** Who hears everything about it. */
-  attach(handler: SocketHandler): void {
-    this.handler = handler;
-  }
 
   /** Asks the hub to speak WebSocket; `done` hears why it does not, or `null`, once, unless the socket closes first. */
   upgrade(offer: UpgradeOffer, done: (failure: string | null) => void): void {
     const deflates = offer.deflates && this.io.inflater !== undefined;
     const key = this.io.random.bytes(KEY_BYTES).toString('base64');
     this.upgrading = { offer: { ...offer, deflates }, key, response: new HttpResponse(), done };
-    this.inFlight = 'control';
-    this.socket.write([Buffer.from(upgradeRequest(this.upgrading.offer, key), 'latin1')]);
+    this.writeRaw(Buffer.from(upgradeRequest(this.upgrading.offer, key), 'latin1'));
   }
 
-  /** Compressed messages inflate to no more than this. */
-  limitMessages(bytes: number): void {
-    this.deflatedBytesMax = Math.min(bytes, DEFLATED_BYTES_MAX);
-  }
-
-  /** Both ends compress in WebSocket's own way. */
-  get isCompressed(): boolean {
-    return this.terms?.deflates ?? false;
-  }
-
-  get isMasked(): boolean {
-    return this.terms?.masks ?? true;
-  }
-
-  get remote(): Address {
-    return this.socket.remote;
-  }
-
-  get local(): Address {
-    return this.socket.local;
-  }
-
-  get tls(): TlsPeer | null {
-    return this.socket.tls ?? null;
-  }
-
-  // ── sending ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  write(pieces: readonly Uint8Array[]): void {
-    this.waiting = pieces;
-    this.waitingFrom = 0;
-    if (this.inFlight === 'nothing') this.sendNext();
-  }
-
-  /** The next that waits, control frames first. */
-  private sendNext(): void {
-    const { pong } = this;
-    if (this.isOver) return;
-    if (pong !== null) {
-      this.pong = null;
-      this.send('control', OpCode.pong, [pong], false);
-    } else if (this.waiting.length > 0) this.sendContent();
-    else if (this.close !== null) {
-      const { close } = this;
-      this.close = null;
-      this.send('control', OpCode.close, [close], false);
-    } else if (this.isEnding) this.socket.end();
-  }
-
-  private sendContent(): void {
-    const { waiting } = this;
-    if (!this.isCompressed) {
-      this.waiting = NO_PIECES;
-      this.send('content', OpCode.binary, waiting, false);
-      return;
-    }
-    const part = this.takePart();
-    const state = this.waiting.length > 0 ? 'part of content' : 'content';
-    let bytes = 0;
-    for (const piece of part) bytes += piece.length;
-    if (bytes <= DEFLATED_BYTES_MIN) this.send(state, OpCode.binary, part, false);
-    else this.send(state, OpCode.binary, [deflate(part)], true);
-  }
-
-  /** Takes from what waits as much as one compressed message may hold. */
-  private takePart(): Uint8Array[] {
-    const part: Uint8Array[] = [];
-    let room = this.deflatedBytesMax;
-    let index = 0;
-    for (; index < this.waiting.length && room > 0; index++) {
-      const piece = this.waiting[index] as Uint8Array;
-      const from = this.waitingFrom;
-      const taken = piece.subarray(from, from + room);
-      part.push(taken);
-      room -= taken.length;
-      this.waitingFrom = 0;
-      if (from + taken.length === piece.length) continue;
-      this.waitingFrom = from + taken.length;
-      break;
-    }
-    this.waiting = index === this.waiting.length ? NO_PIECES : this.waiting.slice(index);
-    return part;
-  }
-
-  private send(what: InFlight, code: number, pieces: readonly Uint8Array[], isCompressed: boolean): void {
-    this.inFlight = what;
-    this.socket.write(this.encoder.frame(code, pieces, isCompressed));
-  }
-
-  written(): void {
-    const was = this.inFlight;
-    this.encoder.release();
-    this.inFlight = 'nothing';
-    if (was === 'part of content') {
-      // The next part has a turn of its own.
-      this.inFlight = 'part of content';
-      this.io.timers.afterTurn(() => {
-        this.inFlight = 'nothing';
-        this.sendNext();
-      });
-      return;
-    }
-    if (was === 'content') this.handler?.written();
-    // What the owner has written meanwhile may be in flight already.
-    if (this.inFlight === 'nothing') this.sendNext();
-  }
-
-  end(): void {
-    if (this.isEnding) return;
-    this.isEnding = true;
-    if (this.terms === null) {
-      this.socket.end();
-      return;
-    }
-    this.close ??= closeContent(CloseStatus.normal, '');
-    this.closing = this.io.timers.after(CLOSE_MS, () => this.destroy());
-    if (this.inFlight === 'nothing') this.sendNext();
-  }
-
-  destroy(): void {
-    this.forget();
-    this.socket.destroy();
-  }
-
-  // ── receiving ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-  resume(): void {
-    if (this.isInflating) this.inflater?.resume();
-    else if (this.rest === null) this.socket.resume();
-    else this.scheduleRest();
-  }
-
-  connected(): void {
-    this.handler?.connected();
-  }
-
-  data(buffer: Buffer, start: number, end: number): boolean {
+  override data(buffer: Buffer, start: number, end: number): boolean {
     const { upgrading } = this;
-    if (upgrading === null) return this.terms !== null && this.take(buffer, start, end);
+    if (upgrading === null) return super.data(buffer, start, end);
     const { response, offer, key } = upgrading;
     const at = response.read(buffer, start, end);
     if (response.failure === '' && !response.isComplete) return true;
@@ -259,132 +42,15 @@ export class WebSocket implements Socket, SocketHandler, FrameSink, InflaterHand
       upgrading.done(terms);
       return false;
     }
-    this.terms = terms;
-    this.encoder.masks = terms.masks;
-    this.decoder.mayBeCompressed = terms.deflates;
+    this.open({ ...terms, expectsMasks: false });
     upgrading.done(null);
     return this.take(buffer, at, end);
   }
 
-  /** Whether to read further; what has been read and not decoded is kept if not. */
-  private take(buffer: Buffer, start: number, end: number): boolean {
-    const { decoder } = this;
-    if (this.isOver) return false;
-    this.hasStopped = false;
-    const at = decoder.read(buffer, start, end);
-    if (decoder.failure !== '') {
-      this.break(decoder.failure);
-      return false;
-    }
-    if (at === end && !this.hasStopped) {
-      this.rest = null;
-      return true;
-    }
-    this.keep(buffer, at, end);
-    return false;
-  }
-
-  private keep(buffer: Buffer, start: number, end: number): void {
-    this.restFrom = start;
-    if (buffer === this.rest) return;
-    this.restFrom = start === end ? 0 : HEADROOM_BYTES;
-    this.rest = start === end ? NO_BYTES : Buffer.allocUnsafe(HEADROOM_BYTES + end - start);
-    buffer.copy(this.rest, this.restFrom, start, end);
-  }
-
-  content(buffer: Buffer, start: number, end: number, isCompressed: boolean, isLast: boolean): boolean {
-    if (!isCompressed) this.hasStopped = start < end && !this.give(buffer, start, end);
-    else if (start < end || isLast) {
-      this.hasStopped = true;
-      this.isInflating = true;
-      this.inflater ??= this.io.inflater?.(this) ?? null;
-      this.inflater?.write(Buffer.from(buffer.subarray(start, end)), isLast);
-    }
-    return !this.hasStopped;
-  }
-
-  inflated(buffer: Buffer, start: number, end: number): boolean {
-    return this.give(buffer, start, end);
-  }
-
-  taken(): void {
-    this.isInflating = false;
-    this.takeRest();
-  }
-
-  failed(error: IoError): void {
-    this.isInflating = false;
-    this.break(`compressed message: ${error.message}`);
-  }
-
-  control(code: ControlCode, content: Buffer): boolean {
-    if (code === OpCode.ping) {
-      this.pong = content;
-      if (this.inFlight === 'nothing') this.sendNext();
-    }
-    this.hasStopped = code === OpCode.close;
-    if (code !== OpCode.close) return true;
-    // The hub closes: it is told the same, and nothing that comes behind counts.
-    this.close ??= content.subarray(0, content.length === 1 ? 0 : content.length);
-    this.handler?.ended();
-    return false;
-  }
-
-  ended(): void {
+  override ended(): void {
     const { upgrading } = this;
     this.upgrading = null;
     if (upgrading !== null) upgrading.done('unexpected EOF');
-    else this.handler?.ended();
+    else super.ended();
   }
-
-  closed(error: IoError | null): void {
-    this.forget();
-    this.handler?.closed(error);
-  }
-
-  private give(buffer: Buffer, start: number, end: number): boolean {
-    return this.handler !== null && this.handler.data(buffer, start, end);
-  }
-
-  private scheduleRest(): void {
-    if (this.isRestScheduled) return;
-    this.isRestScheduled = true;
-    this.io.timers.afterTurn(() => {
-      this.isRestScheduled = false;
-      this.takeRest();
-    });
-  }
-
-  private takeRest(): void {
-    const { rest, restFrom } = this;
-    if (this.isOver || rest === null || this.isInflating) return;
-    if (this.take(rest, restFrom, rest.length)) this.socket.resume();
-  }
-
-  private break(failure: string): void {
-    this.close ??= closeContent(CloseStatus.protocolError, failure);
-    this.onBroken(failure);
-  }
-
-  private forget(): void {
-    this.isOver = true;
-    this.closing?.cancel();
-    this.rest = null;
-    this.waiting = NO_PIECES;
-    this.inflater?.close();
-    this.inflater = null;
-  }
-}
-
-function deflate(pieces: readonly Uint8Array[]): Buffer {
-  const content = pieces.length === 1 ? (pieces[0] as Uint8Array) : Buffer.concat(pieces);
-  const { Z_BEST_SPEED, Z_SYNC_FLUSH } = constants;
-  const flushed = deflateRawSync(content, { level: Z_BEST_SPEED, finishFlush: Z_SYNC_FLUSH });
-  return flushed.subarray(0, flushed.length - FLUSH_BYTES);
-}
-
-function closeContent(status: number, reason: string): Buffer {
-  const content = Buffer.from(`..${reason}`, 'utf8').subarray(0, CONTROL_BYTES_MAX);
-  content.writeUInt16BE(status, 0);
-  return content;
 }

@@ -37,15 +37,9 @@ const rows: readonly Row[] = [
   { rooms: ['jetstream/mirror'] },
   { rooms: ['jetstream/stream', 'jetstream/consumer', 'jetstream/raft/host.ts'] },
   {
-    rooms: [
-      'server/auth',
-      'server/websocket',
-      'server/route',
-      'leafnode',
-      'jetstream/store',
-      'jetstream/advisories.ts',
-    ],
+    rooms: ['server/auth', 'server/route', 'leafnode', 'jetstream/store', 'jetstream/advisories.ts'],
   },
+  { rooms: ['server/websocket'] },
   { rooms: ['server/connection'] },
   { rooms: ['server/account'] },
   { rooms: ['server/config'] },

@@ -1,7 +1,8 @@
 /**
- * Takes the stream of a hub's frames apart. Content is handed on as it comes, in pieces of the buffer that was read,
- * however long its frame is: a hub puts all that waits for a slow link into one frame, and nothing here has to hold it.
- * So no length is too long; what is kept is an unfinished header and the content of an unfinished control frame.
+ * Takes a stream of frames apart. Content is handed on as it comes, in pieces of the buffer that was read, however long
+ * its frame is: a server puts all that waits for a slow link into one frame, and nothing here has to hold it. So no length
+ * is too long; what is kept is an unfinished header and the content of an unfinished control frame. What is masked is
+ * unmasked where it was read.
  *
  *     header ──complete──► content ──all of it──► header
  *
@@ -22,7 +23,8 @@ import {
   RESERVED,
 } from './frame.ts';
 
-const HEADER_BYTES_MAX = 10;
+const HEADER_BYTES_MAX = 14;
+const KEY_BYTES = 4;
 const OPCODE_BITS = 0x0f;
 const LENGTH_BITS = 0x7f;
 
@@ -38,6 +40,8 @@ export class FrameDecoder {
   failure = '';
   /** Messages may be compressed. */
   mayBeCompressed = false;
+  /** Frames have to be masked; they must not be otherwise. */
+  expectsMasks = false;
   private readonly sink: FrameSink;
   private readonly header = Buffer.alloc(HEADER_BYTES_MAX);
   private headerLength = 0;
@@ -47,6 +51,9 @@ export class FrameDecoder {
   /** Between the frames of a message. */
   private isInMessage = false;
   private isCompressed = false;
+  private readonly key = new Uint8Array(KEY_BYTES);
+  /** Which byte of the key is the next one's. */
+  private keyAt = 0;
   private controlCode: ControlCode | null = null;
   private control: Buffer | null = null;
 
@@ -89,9 +96,8 @@ export class FrameDecoder {
 
   private headerBytes(): number {
     if (this.headerLength < 2) return 2;
-    const length = (this.header[1] as number) & LENGTH_BITS;
-    if (length === LENGTH_16) return 4;
-    return length === LENGTH_64 ? HEADER_BYTES_MAX : 2;
+    const second = this.header[1] as number;
+    return keyStart(second) + ((second & MASKED) === 0 ? 0 : KEY_BYTES);
   }
 
   /** Begins a frame by its header; why it can't be one, or ''. */
@@ -99,7 +105,9 @@ export class FrameDecoder {
     const { header } = this;
     const [first, second] = [header[0] as number, header[1] as number];
     if ((first & RESERVED) !== 0) return 'RSV2 and RSV3 must be clear';
-    if ((second & MASKED) !== 0) return 'a server must not mask frames';
+    const isMasked = (second & MASKED) !== 0;
+    if (isMasked !== this.expectsMasks) return isMasked ? 'a server must not mask frames' : 'mask bit missing';
+    if (isMasked) this.takeKey(keyStart(second));
     const code = first & OPCODE_BITS;
     const isFinal = (first & FINAL) !== 0;
     const isCompressed = (first & COMPRESSED) !== 0;
@@ -123,6 +131,11 @@ export class FrameDecoder {
     return '';
   }
 
+  private takeKey(start: number): void {
+    for (let i = 0; i < KEY_BYTES; i++) this.key[i] = this.header[start + i] as number;
+    this.keyAt = 0;
+  }
+
   private beginControl(code: number, isFinal: boolean, isCompressed: boolean): string {
     if (code !== OpCode.close && code !== OpCode.ping && code !== OpCode.pong) return `unknown opcode ${code}`;
     if (this.remaining > CONTROL_BYTES_MAX) {
@@ -138,6 +151,7 @@ export class FrameDecoder {
   /** A piece of the frame's content, perhaps of no bytes. */
   private take(buffer: Buffer, start: number, end: number): boolean {
     const { control, controlCode, remaining } = this;
+    if (this.expectsMasks) this.unmask(buffer, start, end);
     if (control !== null && controlCode !== null) {
       buffer.copy(control, control.length - remaining - (end - start), start, end);
       if (remaining > 0) return true;
@@ -147,4 +161,34 @@ export class FrameDecoder {
     const isLast = remaining === 0 && this.isFinal;
     return this.sink.content(buffer, start, end, this.isCompressed, isLast);
   }
+
+  /** Byte by byte up to a multiple of four in memory, by words from there on, and byte by byte again behind the last. */
+  private unmask(buffer: Buffer, start: number, end: number): void {
+    const { key } = this;
+    const aligned = Math.min(end, start + (-(buffer.byteOffset + start) & 3));
+    let at = start;
+    for (; at < aligned; at++) this.unmaskByte(buffer, at);
+    const words = (end - at) >> 2;
+    if (words > 0) {
+      const word = new Uint32Array(
+        Uint8Array.from(key, (_, i) => key[(this.keyAt + i) & 3] as number).buffer,
+      )[0] as number;
+      const view = new Uint32Array(buffer.buffer, buffer.byteOffset + at, words);
+      for (let i = 0; i < words; i++) view[i] = (view[i] as number) ^ word;
+      at += words * 4;
+    }
+    for (; at < end; at++) this.unmaskByte(buffer, at);
+  }
+
+  private unmaskByte(buffer: Buffer, at: number): void {
+    buffer[at] = (buffer[at] as number) ^ (this.key[this.keyAt] as number);
+    this.keyAt = (this.keyAt + 1) & 3;
+  }
+}
+
+/** Where the key stands in a header, or the content if there is none. */
+function keyStart(second: number): number {
+  const length = second & LENGTH_BITS;
+  if (length === LENGTH_16) return 4;
+  return length === LENGTH_64 ? 10 : 2;
 }

@@ -7,7 +7,7 @@
  */
 
 import { Buffer } from 'node:buffer';
-import type { Random } from '../../server/io/io.ts';
+import type { Random } from '../io/io.ts';
 import { COMPRESSED, FINAL, LENGTH_16, LENGTH_64, MASKED } from './frame.ts';
 
 /** Room for any header, of which the end is used. */

@@ -1,5 +1,5 @@
 /**
- * Frames of WebSocket (RFC 6455, 5.2), as the end that dialled sees them.
+ * Frames of WebSocket (RFC 6455, 5.2).
  *
  *      byte 0            byte 1                                   then
  *     FIN RSV1 0 0 code  MASK length(7)  [length: 2 or 8 bytes]  [key: 4 bytes]  content
@@ -20,6 +20,3 @@ export const CONTROL_BYTES_MAX = 125;
 /** Length codes that stand for a length of 2 and of 8 bytes behind them. */
 export const LENGTH_16 = 126;
 export const LENGTH_64 = 127;
-
-/** Why a connection ends, to the other end. */
-export const CloseStatus = { normal: 1000, protocolError: 1002 } as const;

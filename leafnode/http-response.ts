@@ -9,7 +9,7 @@
  */
 
 import { Buffer } from 'node:buffer';
-import { goQuote } from '../server/protocol/go-quote.ts';
+import { goQuoteBytes } from '../server/protocol/go-quote.ts';
 
 const HEAD_BYTES_MAX = 16 * 1024;
 const SHOWN_BYTES_MAX = 64;
@@ -82,7 +82,7 @@ export class HttpResponse {
 
   private fail(): void {
     const [line = ''] = this.bytes.toString('latin1').split(/\r?\n/, 1);
-    this.failure = `malformed HTTP response ${goQuote(line.slice(0, SHOWN_BYTES_MAX))}`;
+    this.failure = `malformed HTTP response ${goQuoteBytes(line.slice(0, SHOWN_BYTES_MAX))}`;
   }
 }
 

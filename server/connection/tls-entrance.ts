@@ -8,9 +8,9 @@
  *                    ├─ TLS required ─────────────────────────────► handshake
  *                    └─ allow_non_tls: first byte 0x16 ───────────► handshake;   any other ─► in clear
  *
- * Whoever has not finished the handshake after its timeout is closed without a word. Bounds: HANDSHAKES_MAX go on at
- * a time, and others wait unread until one of those ends or their own time is over; `connection_rate_limit` handshakes
- * begin within a second, and others are told so.
+ * Whoever has not finished the handshake after its timeout is closed without a word. Bounds: how many handshakes go on at
+ * a time, and what part of the thread is theirs, is the queue's matter (`handshake-queue.ts`); `connection_rate_limit`
+ * handshakes begin within a second, and others are told so.
  */
 
 import type { TlsOptions } from '../config/transport-options.ts';
@@ -19,9 +19,9 @@ import type { Log } from '../io/log.ts';
 import { type ClosedReason, type PeerError, PeerErrors } from '../protocol/errors.ts';
 import type { DeadlineWheel, WheelEntry } from './deadline-wheel.ts';
 import { type HandshakeFailure, handshakeFailure } from './handshake-failure.ts';
+import { type Handshake, HandshakeQueue } from './handshake-queue.ts';
 import { isPinned } from './pinned-keys.ts';
 
-const HANDSHAKES_MAX = 1_024;
 /** The first byte of a TLS record that begins a handshake. */
 const HANDSHAKE_BYTE = 0x16;
 const RATE_WINDOW_MS = 1_000;
@@ -57,8 +57,7 @@ export interface EntrancePlan {
 export class TlsEntrances {
   readonly host: EntranceHost;
   plan: EntrancePlan;
-  private going = 0;
-  private readonly waiting: TlsEntrance[] = [];
+  readonly queue: HandshakeQueue;
   private windowEndMs = 0;
   private begunInWindow = 0;
 
@@ -68,6 +67,7 @@ export class TlsEntrances {
   constructor(host: EntranceHost, plan: EntrancePlan, kind: 'client' | 'leafnode' = 'client') {
     this.host = host;
     this.plan = plan;
+    this.queue = new HandshakeQueue(host.io);
     this.kind = kind;
   }
 
@@ -86,34 +86,12 @@ export class TlsEntrances {
     } else this.begunInWindow++;
     return this.begunInWindow < limit;
   }
-
-  /** Begins the handshake now or when there is room. */
-  queue(entrance: TlsEntrance): void {
-    if (this.going >= HANDSHAKES_MAX) this.waiting.push(entrance);
-    else {
-      this.going++;
-      entrance.shake();
-    }
-  }
-
-  ended(): void {
-    this.going--;
-    for (let next = this.waiting.shift(); next !== undefined; next = this.waiting.shift()) {
-      if (next.isOver) continue;
-      this.going++;
-      next.shake();
-      return;
-    }
-  }
 }
 
-/**
- * `first`: for a first byte, before INFO. `sniff`: for one after it. `queue`: for room to shake hands. `handshake`: for its
- * end. `over`: for nothing.
- */
-type Awaited = 'first' | 'sniff' | 'queue' | 'handshake' | 'over';
+/** `first`: for a first byte, before INFO. `sniff`: for one after it. `handshake`: for its end. `over`: for nothing. */
+type Awaited = 'first' | 'sniff' | 'handshake' | 'over';
 
-class TlsEntrance implements WheelEntry {
+class TlsEntrance implements WheelEntry, Handshake {
   dueMs = 0;
   wheelSlot = -1;
   wheelNext: WheelEntry | null = null;
@@ -123,6 +101,8 @@ class TlsEntrance implements WheelEntry {
   private readonly client: Entrant;
   private readonly socket: UndecidedSocket;
   private isGreeted = false;
+  /** What the queue is to go on with; null: nothing yet. */
+  private goesOn: (() => void) | null = null;
   private awaited: Awaited = 'over';
 
   constructor(all: TlsEntrances, plan: EntrancePlan, client: Entrant, socket: UndecidedSocket) {
@@ -188,19 +168,33 @@ class TlsEntrance implements WheelEntry {
   private secure(): void {
     const { options } = this.plan;
     if (this.all.allows(options.connectionRateLimit)) {
-      this.await('queue', options.timeoutMs);
-      this.all.queue(this);
+      this.await('handshake', options.timeoutMs);
+      this.shake();
     } else {
       this.end();
       this.client.fail(PeerErrors.throttled);
     }
   }
 
-  /** There is room for its handshake. */
-  shake(): void {
-    this.awaited = 'handshake';
+  private shake(): void {
     this.debug(`Starting TLS ${this.all.kind === 'client' ? 'client connection' : 'leafnode server'} handshake`);
-    this.socket.shakeHands(this.plan.context, (error) => this.shaken(error));
+    const leave = (goOn: () => void): void => {
+      if (this.awaited !== 'handshake') return;
+      this.goesOn = goOn;
+      this.all.queue.add(this);
+    };
+    this.socket.shakeHands(this.plan.context, leave, (error) => this.shaken(error));
+  }
+
+  goOn(): void {
+    this.goesOn?.();
+  }
+
+  giveUp(): void {
+    this.debug('TLS handshake given up, others wait');
+    this.goesOn = null;
+    this.end();
+    this.client.abort(HANDSHAKE_FAILED);
   }
 
   private shaken(error: IoError | null): void {
@@ -236,10 +230,11 @@ class TlsEntrance implements WheelEntry {
 
   /** Awaits nothing any more. */
   private end(): void {
-    const wasShaking = this.awaited === 'handshake';
     this.awaited = 'over';
     this.all.host.wheel.remove(this);
-    if (wasShaking) this.all.ended();
+    if (this.goesOn === null) return;
+    this.goesOn = null;
+    this.all.queue.ended(this);
   }
 
   private debug(text: string): void {

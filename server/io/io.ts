@@ -210,8 +210,11 @@ export interface UndecidedSocket extends Socket {
   peek(done: (firstByte: number) => void): void;
   /** Reads from now on, in clear. */
   readInClear(): void;
-  /** Shakes hands, and reads what is decrypted if that succeeds; `done` hears of either, once, unless it closes first. */
-  shakeHands(context: TlsContext, done: (error: IoError | null) => void): void;
+  /**
+   * Shakes hands, and reads what is decrypted if that succeeds; `done` hears of either, once, unless it closes first. Once
+   * the peer's hello has come whole `leave` gets what goes on with it, inside the call: so the costly part waits for leave.
+   */
+  shakeHands(context: TlsContext, leave: (goOn: () => void) => void, done: (error: IoError | null) => void): void;
 }
 
 export interface TlsSettings {

@@ -125,4 +125,32 @@ describe('the deadline wheel', () => {
     fixture.runFor(1000);
     expect([closing.passedMs.length, other.passedMs.length]).toEqual([1, 0]);
   });
+
+  it('serves no more of those that are due at once than a short turn takes, and the rest in the next ones', () => {
+    const world = new SimulatedWorld(1);
+    const { io } = world.machine('wheel').start();
+    let spentMs = 0;
+    const clock = { wallMs: () => io.clock.wallMs(), monotonicMs: () => io.clock.monotonicMs() + spentMs };
+    const turns: number[] = [];
+    let passed = 0;
+    const afterTurn = (callback: () => void): void => {
+      turns.push(passed);
+      passed = 0;
+      io.timers.afterTurn(callback);
+    };
+    const wheel = new DeadlineWheel({ ...io, clock, timers: { after: io.timers.after.bind(io.timers), afterTurn } });
+    const entries = Array.from({ length: 10 }, () => {
+      const entry = new Entry();
+      entry.whenPassed = () => {
+        spentMs++;
+        passed++;
+      };
+      wheel.set(entry, 100);
+      return entry;
+    });
+    world.scheduler.runFor(200);
+    expect(entries.every(({ passedMs }) => passedMs.length === 1)).toBe(true);
+    expect(turns).toEqual([3, 3, 3]);
+    expect(passed).toBe(1);
+  });
 });

@@ -63,9 +63,13 @@ export class HttpResponse {
 
   private parse(): void {
     const [first = '', ...lines] = this.bytes.toString('latin1').split(/\r?\n/);
-    const [, statusText = '', status = ''] = /^HTTP\/1\.\d ((\d{3})(?: .*)?)$/.exec(first) ?? [];
+    const [, statusText = '', status = ''] = /^HTTP\/1\.\d ((\S+)(?: .*)?)$/.exec(first) ?? [];
     if (status === '') {
       this.fail();
+      return;
+    }
+    if (!/^\d{3}$/.test(status)) {
+      this.failure = `malformed HTTP status code ${goQuoteBytes(status.slice(0, SHOWN_BYTES_MAX))}`;
       return;
     }
     this.status = Number(status);

@@ -3,6 +3,8 @@
  *
  *     fresh ──[encrypt]──upgrade──► asks ──101──► open: frames, as FramedSocket has them
  *                                    └──anything else: `done` hears why not
+ *
+ * What a link compresses by itself it compresses below: the frames are in the compressed stream, as nats-server has it.
  */
 
 import { Buffer } from 'node:buffer';

@@ -179,7 +179,7 @@ describe('a proxy that', () => {
       'has a strange status',
       'HTTP/1.1 twohundred OK\r\n\r\n',
       false,
-      'failed to read proxy response: malformed HTTP response "HTTP/1.1 twohundred OK"',
+      'failed to read proxy response: malformed HTTP status code "twohundred"',
     ],
     [
       'says too much',

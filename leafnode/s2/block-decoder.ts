@@ -15,6 +15,7 @@
  */
 
 import type { Buffer } from 'node:buffer';
+import { copyBack, viewOf } from './words.ts';
 
 const COPY_1 = 1;
 const COPY_2 = 2;
@@ -54,6 +55,7 @@ export function decodeTags(
   at: number,
   limit: number,
 ): boolean {
+  const view = viewOf(target);
   let s = start;
   let d = at;
   let offset = 0;
@@ -97,7 +99,7 @@ export function decodeTags(
       s += 1 + extra;
     }
     if (offset === 0 || offset > d - at || length > limit - d) return false;
-    copyBack(target, d, offset, length);
+    copyBack(target, view, d, offset, length);
     d += length;
   }
   return d === limit;
@@ -114,11 +116,4 @@ function readInteger(source: Buffer, at: number, bytes: number): number {
 function copyLiteral(source: Buffer, start: number, length: number, target: Buffer, at: number): void {
   if (length > LOOP_BYTES_MAX) source.copy(target, at, start, start + length);
   else for (let i = 0; i < length; i++) target[at + i] = source[start + i] as number;
-}
-
-/** Forward and byte by byte where what is copied is not there yet at the beginning. */
-function copyBack(target: Buffer, at: number, offset: number, length: number): void {
-  const from = at - offset;
-  if (length > LOOP_BYTES_MAX && offset >= length) target.copyWithin(at, from, from + length);
-  else for (let i = 0; i < length; i++) target[at + i] = target[from + i] as number;
 }

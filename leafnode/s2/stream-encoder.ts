@@ -2,8 +2,8 @@
  * Writes an S2 stream (frame.ts): the pieces of one write become chunks that hold all of it, so that the peer has
  * everything as soon as the write is there.
  *
- *     compressing        the pieces are put together, and cut into blocks of BLOCK_BYTES at most; one that would not get
- *                        smaller goes as it is
+ *     compressing        the pieces, put together where there are several, are cut into blocks of BLOCK_BYTES at most;
+ *                        one that would not get smaller goes as it is
  *     not compressing    one chunk for the pieces, which are not copied
  *
  * Bounds: a write of BLOCK_BYTES_MAX, which connections stay far below; what it becomes is at most framedBytesMax of it.
@@ -34,7 +34,7 @@ const BLOCK_SLACK_BYTES = 64;
 const GATHERED_BYTES_MIN = 64 * 1024;
 const NO_BYTES = Buffer.alloc(0);
 
-/** Where the pieces of any write are put together, one after the other. */
+/** Where several pieces of any write are put together, one after the other. */
 let gathered: Buffer = NO_BYTES;
 
 /** `thorough` takes several times as long, and is of no account for long writes, which would hold up a turn. */
@@ -98,6 +98,10 @@ function writeStart(target: Buffer, at: number, type: number, body: number, chec
 }
 
 function gather(pieces: readonly Uint8Array[], content: number): Buffer {
+  if (pieces.length === 1) {
+    const { buffer, byteOffset, length } = pieces[0] as Uint8Array;
+    return Buffer.from(buffer, byteOffset, length);
+  }
   if (gathered.length < content) {
     let size = GATHERED_BYTES_MIN;
     while (size < content) size *= 2;

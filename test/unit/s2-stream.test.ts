@@ -37,6 +37,24 @@ describe('the checksum', () => {
     }
   });
 
+  it('is the same wherever the bytes lie, and however many they are', () => {
+    const bytes = telemetry(200);
+    const bitwise = (from: number, to: number): number => {
+      let crc = ~0;
+      for (let at = from; at < to; at++) {
+        crc ^= bytes[at] as number;
+        for (let bit = 0; bit < 8; bit++) crc = crc & 1 ? (crc >>> 1) ^ 0x82f63b78 : crc >>> 1;
+      }
+      return ~crc;
+    };
+    for (let from = 0; from < 9; from++) {
+      const shifted = bytes.subarray(from % 4);
+      for (let to = from + 8; to < 200; to++) {
+        expect(crc32c(shifted, from - (from % 4), to - (from % 4), 0)).toBe(bitwise(from, to));
+      }
+    }
+  });
+
   it('is carried masked', () => {
     expect(masked(0) >>> 0).toBe(0xa282ead8);
     expect(masked(0x12345678) >>> 0).toBe((((0x12345678 >>> 15) | (0x12345678 << 17)) + 0xa282ead8) >>> 0);

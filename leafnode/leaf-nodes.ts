@@ -8,7 +8,6 @@
  * Bounds: as many remotes as are configured.
  */
 
-import { strict as assert } from 'node:assert';
 import type { LeafnodeOptions, LeafRemoteOptions } from '../server/config/options.ts';
 import type { CompressionMode } from '../server/config/compression.ts';
 import { remoteKey, remoteName } from '../server/config/schema-leaf-remotes.ts';
@@ -85,6 +84,8 @@ interface SpoolKeeper {
   open(remote: LeafRemoteOptions, opened: (spool: LinkSpool) => void): void;
   /** The remote spools no more. */
   retire(remote: LeafRemoteOptions): void;
+  /** Nothing is kept any more. */
+  close(): void;
 }
 
 export class LeafNodes {
@@ -130,10 +131,25 @@ export class LeafNodes {
     return new Remote(this.context, options, this.interestOf(account));
   }
 
-  /** Gives remotes their spools; before they dial. */
+  /** Gives remotes their spools, before they dial; where they wait for that they do now. */
   useSpools(keeper: SpoolKeeper): void {
     this.spools = keeper;
-    for (const remote of this.remotes) remote.spool = keeper.spoolOf(remote.options);
+    for (const remote of this.remotes) {
+      const spool = keeper.spoolOf(remote.options);
+      remote.spool = spool;
+      if (spool !== null) remote.connection?.useSpool(spool);
+      if (this.unopened.delete(remote)) remote.start();
+    }
+  }
+
+  /** There are none any more, or will be none: remotes go on without. */
+  loseSpools(): void {
+    this.spools?.close();
+    this.spools = null;
+    for (const remote of this.remotes) {
+      remote.spool = null;
+      if (this.unopened.delete(remote)) remote.start();
+    }
   }
 
   /** Why the remotes cannot become these while the server runs; `null` if they can. */
@@ -196,8 +212,8 @@ export class LeafNodes {
   }
 
   private openSpool(remote: Remote): void {
-    assert(this.spools !== null, 'where a remote spools there is JetStream');
-    this.spools.open(remote.options, (spool) => {
+    // Without spools JetStream is being turned on, and brings them.
+    this.spools?.open(remote.options, (spool) => {
       remote.spool = spool;
       remote.connection?.useSpool(spool);
       if (this.unopened.delete(remote)) remote.start();

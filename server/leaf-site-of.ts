@@ -21,9 +21,11 @@ export function leafSiteOf(server: Site): LeafSite {
     serverName: server.name,
     version: NATS_VERSION,
     clusterName: server.name,
-    hasJetStream: options.jetstream.isEnabled,
     domain: options.jetstream.domain,
-    // These two change by a reload.
+    // These change by a reload.
+    get hasJetStream() {
+      return server.options.jetstream.isEnabled;
+    },
     get connectErrorReports() {
       return server.options.connectErrorReports;
     },

@@ -40,6 +40,7 @@ export interface Reloadable extends Announced {
   readonly process: ProcessFiles | null;
   /** What is asked of JetStream; `null`: it is off. */
   readonly jetstream: ReloadableJetStream | null;
+  readonly jetStreamSlot: { readonly isChanging: boolean; follow(done: () => void): void };
   readonly leafNodes: Pick<LeafNodes, 'reloadRefusal' | 'reconfigure'>;
   /** `null`: links are not accepted. */
   readonly leafListener: Pick<LeafListener, 'prepare'> | null;
@@ -58,7 +59,7 @@ export interface ProcessFiles {
   prepare(options: ServerOptions): () => void;
 }
 
-/** What is logged of a change that can be taken on; fields that are not here can't. */
+/** What is logged of a change that can be taken on; of fields that are not here, a few are, and the others can't be. */
 const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undefined>> = {
   Debug: ({ debug }) => `debug = ${debug}`,
   Trace: ({ trace }) => `trace = ${trace}`,
@@ -88,6 +89,7 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
   Accounts: () => 'accounts',
   SystemAccount: () => '',
   AuthTimeout: ({ authorization }) => `authorization timeout = ${authorization.timeoutMs / 1000}`,
+  JetStream: () => 'JetStream',
   JetStreamMaxMemory: ({ jetstream }) => `JetStream max_mem_store = ${friendlyBytes(jetstream.maxMemoryBytes ?? 0)}`,
   JetStreamMaxStore: ({ jetstream }) => `JetStream max_file_store = ${friendlyBytes(jetstream.maxFileBytes ?? 0)}`,
   JetStreamLimits: () => 'JetStream limits',
@@ -105,8 +107,11 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
     `Client TLS handshake first fallback delay: ${formatDuration(tls?.fallbackDelayMs ?? 0)}`,
 };
 
-/** What links are told that are there, by themselves. */
-const OF_LEAVES: ReadonlySet<string> = new Set(['LeafNode.Remotes', 'LeafNode.TLSConfig']);
+/** Taken on without a line here: leaves tell of theirs, and the store is named when JetStream starts. */
+const TAKEN_SILENTLY: ReadonlySet<string> = new Set(['LeafNode.Remotes', 'LeafNode.TLSConfig', 'StoreDir']);
+
+/** What says nothing on its own while JetStream is off, or comes or goes. */
+const OF_JETSTREAM: ReadonlySet<string> = new Set(['JetStreamMaxMemory', 'JetStreamMaxStore']);
 
 const AUTHORIZATION: ReadonlySet<string> = new Set([
   'Username',
@@ -128,9 +133,10 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   const before = server.options;
   // Where any free port will do, the server stays on the one it has.
   const next = keepPorts(before, given);
-  const changes = changedOptions(before, next);
+  const changes = changedOptions(asItRuns(server), next);
   const refusal =
-    reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined || OF_LEAVES.has(field)) ??
+    changingRefusal(server, changes) ??
+    reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined || TAKEN_SILENTLY.has(field)) ??
     leafTlsRefusal(before, next) ??
     server.leafNodes.reloadRefusal(next.leafnodes.remotes) ??
     accountsRefusal(server, before, next);
@@ -144,14 +150,24 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   }
   server.options = next;
   for (const step of takeOn) step();
-  tell(server.log, changes, next);
+  tell(server, changes, next);
   for (const client of server.clients.values()) TracedClient.follow(client, server.log.traceEnabled);
   if (changes.some(({ field }) => field === 'MaxConn')) closeSurplus(server);
   if (changes.some(({ field }) => AUTHORIZATION.has(field))) server.reauthorize();
   server.leafNodes.reconfigure(before.leafnodes.remotes, next.leafnodes.remotes);
   if (changes.some(({ field }) => field === 'TLSPinnedCerts')) server.listener.closeUnpinned(server.clients.values());
-  server.log.notice(`Reloaded server configuration (${next.configDigest})`);
+  server.jetStreamSlot.follow(() => server.log.notice(`Reloaded server configuration (${next.configDigest})`));
   return null;
+}
+
+/** The options, and whether JetStream runs, which it may have failed to. */
+function asItRuns({ options, jetstream }: Reloadable): ServerOptions {
+  return { ...options, jetstream: { ...options.jetstream, isEnabled: jetstream !== null } };
+}
+
+function changingRefusal({ jetStreamSlot }: Reloadable, changes: readonly Change[]): string | null {
+  if (!jetStreamSlot.isChanging || changes.every(({ field }) => field !== 'JetStream')) return null;
+  return 'JetStream is being turned on or off by the reload before';
 }
 
 function keepPorts(before: ServerOptions, given: ServerOptions): ServerOptions {
@@ -169,7 +185,7 @@ function leafTlsRefusal(before: ServerOptions, next: ServerOptions): string | nu
 
 /** An account that had JetStream since the start, and streams then, does not get it back while the server runs. */
 function accountsRefusal({ jetstream }: Reloadable, before: ServerOptions, next: ServerOptions): string | null {
-  if (jetstream === null) return null;
+  if (jetstream === null || !next.jetstream.isEnabled) return null;
   const had = jetstreamAccounts(before);
   const unable = jetstreamAccounts(next).find((name) => !had.includes(name) && !jetstream.switch.canTurnOn(name));
   if (unable === undefined) return null;
@@ -201,8 +217,10 @@ function makeReady(server: Reloadable, next: ServerOptions): (() => void)[] {
   ];
 }
 
-function tell(log: Log, changes: readonly Change[], next: ServerOptions): void {
-  const lines = changes.map(({ field }) => TOLD[field]?.(next) ?? '').filter((line) => line !== '');
+function tell({ log, jetstream }: Reloadable, changes: readonly Change[], next: ServerOptions): void {
+  const runs = jetstream !== null && next.jetstream.isEnabled;
+  const told = changes.filter(({ field }) => runs || !OF_JETSTREAM.has(field));
+  const lines = told.map(({ field }) => TOLD[field]?.(next) ?? '').filter((line) => line !== '');
   for (const line of new Set(lines)) log.notice(`Reloaded: ${line}`);
 }
 

@@ -30,10 +30,15 @@ export interface Rooms {
 
 export const NO_ROOMS: Rooms = { jetstream: null, monitor: null, leafDoor: null };
 
+/** For a server that comes to have it later. */
+export function loadJetStream(): Promise<JetStreamRoom> {
+  return import('./jetstream-start.ts');
+}
+
 /** Loads what a server with these options needs. */
 export async function loadRooms(options: ServerOptions): Promise<Rooms> {
   return {
-    jetstream: options.jetstream.isEnabled ? await import('./jetstream-start.ts') : null,
+    jetstream: options.jetstream.isEnabled ? await loadJetStream() : null,
     monitor: options.monitorPort === null && options.httpsPort === null ? null : await import('./monitor/monitor.ts'),
     leafDoor: options.leafnodes.listener.port === null ? null : await import('./leaf-door.ts'),
   };

@@ -6,7 +6,6 @@
  *                     └──────────────────────────── close ───────────────┘
  */
 
-import { strict as assert } from 'node:assert';
 import { announcement } from './announcement.ts';
 import type { Account } from './account/account.ts';
 import { Accounts } from './account/accounts.ts';
@@ -38,6 +37,7 @@ import type { LeafListener } from '../leafnode/leaf-listener.ts';
 import { LeafNodes } from '../leafnode/leaf-nodes.ts';
 import type { JetStream } from '../jetstream/api/jetstream.ts';
 import type { Log } from './io/log.ts';
+import { JetStreamSlot } from './jetstream-slot.ts';
 import { rememberClosed } from './monitor/open-connection.ts';
 import type { Monitor } from './monitor/monitor.ts';
 import type { JetStreamView, MonitorSource } from './monitor/monitor-source.ts';
@@ -46,7 +46,7 @@ import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
 import { Message } from './protocol/message.ts';
 import { encodeInfo, type ServerInfo } from './protocol/server-info.ts';
 import { type ProcessFiles, reload } from './reload.ts';
-import { type JetStreamRoom, NO_ROOMS, type Rooms } from './rooms.ts';
+import { NO_ROOMS, type Rooms } from './rooms.ts';
 import { StartError } from './start-error.ts';
 import { drainClients } from './lame-duck.ts';
 import { leafSiteOf } from './leaf-site-of.ts';
@@ -95,12 +95,12 @@ export class Server implements ConnectionHost, MonitorSource {
   readonly leafListener: LeafListener | null;
   private readonly system: SystemServices;
   /** `null`: not enabled. */
-  readonly jetstream: JetStream | null;
+  jetstream: JetStream | null = null;
   /** `null`: not configured. */
   readonly monitor: Monitor | null;
   /** What monitoring shows of JetStream; `null` where there is nothing to show. */
-  readonly jetStreamView: JetStreamView | null;
-  private readonly jetstreamRoom: JetStreamRoom | null;
+  jetStreamView: JetStreamView | null = null;
+  readonly jetStreamSlot: JetStreamSlot;
   private readonly configuredAccounts: Accounts;
   private authenticator: Authenticator;
   readonly logins: Logins;
@@ -142,10 +142,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.leafNodes = new LeafNodes(this, leafSiteOf(this), options.leafnodes);
     this.leafListener = rooms.leafDoor?.makeLeafListener(this) ?? null;
     this.leafNodes.listener = this.leafListener;
-    assert(rooms.jetstream !== null || !options.jetstream.isEnabled, 'the rooms for these options are loaded');
-    this.jetstreamRoom = rooms.jetstream;
-    this.jetstream = rooms.jetstream?.makeJetStream(this) ?? null;
-    this.jetStreamView = this.jetstream === null ? null : (rooms.jetstream?.viewOf(this.jetstream) ?? null);
+    this.jetStreamSlot = new JetStreamSlot(this, rooms.jetstream);
     this.monitor = rooms.monitor === null ? null : new rooms.monitor.Monitor(this);
     this.system = new SystemServices(this);
   }
@@ -172,7 +169,7 @@ export class Server implements ConnectionHost, MonitorSource {
       done(error);
     };
     this.startMonitor((error) => {
-      if (error === null) this.startJetStream(() => this.listen(finish));
+      if (error === null) this.jetStreamSlot.start(() => this.listen(finish));
       else finish(error);
     });
   }
@@ -185,13 +182,6 @@ export class Server implements ConnectionHost, MonitorSource {
         done(problem === null ? null : new StartError(`Can't start monitoring: ${problem.text}`, problem.cause));
       });
     }
-  }
-
-  /** Clients can connect once every stream is back. */
-  private startJetStream(done: () => void): void {
-    const { jetstream, jetstreamRoom } = this;
-    if (jetstream === null || jetstreamRoom === null) done();
-    else jetstreamRoom.startJetStream(this, jetstream, done);
   }
 
   /** Stops listening and ends every connection after what is queued has gone out; `done` when all is closed. */
@@ -211,8 +201,7 @@ export class Server implements ConnectionHost, MonitorSource {
     };
     this.whenClientsGone(() => {
       this.wheel.close();
-      if (this.jetstream === null) finish();
-      else this.jetstream.close(finish);
+      this.jetStreamSlot.close(finish);
     });
   }
 
@@ -268,6 +257,10 @@ export class Server implements ConnectionHost, MonitorSource {
     const refusal = reload(this, options);
     if (refusal === null) this.configuredWallMs = this.io.clock.wallMs();
     return refusal;
+  }
+
+  jetStreamChanged(): void {
+    this.system.jetStreamChanged();
   }
 
   reauthorize(): void {

@@ -139,6 +139,16 @@ export class Spools {
     });
   }
 
+  /** Ends all of them: what is in flight goes to their streams. */
+  close(): void {
+    for (const place of this.places.values()) {
+      place.options = null;
+      place.spool?.retire(() => undefined);
+      place.spool?.stop();
+      place.retiring?.stop();
+    }
+  }
+
   private placeOf(name: string): Place {
     const known = this.places.get(name);
     if (known !== undefined) return known;

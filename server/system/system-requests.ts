@@ -42,6 +42,7 @@ export class SystemRequests implements Sink {
   private readonly known: KnownServers;
   private answers: SystemAnswers | null = null;
   private isLoading = false;
+  private purges: Subscription | null = null;
   private readonly waiting: ((answers: SystemAnswers) => void)[] = [];
 
   constructor(host: SystemHost, description: ServerDescription, known: KnownServers) {
@@ -62,7 +63,14 @@ export class SystemRequests implements Sink {
     for (const kind of ACCOUNT_KINDS) this.take(account, kind, `$SYS.REQ.ACCOUNT.*.${kind}`);
     this.take(account, 'STATZ', `$SYS.REQ.ACCOUNT.${ALL_ACCOUNTS}.STATZ`);
     this.take(account, 'NSUBS', '$SYS.REQ.ACCOUNT.NSUBS');
-    if (this.host.jetstream !== null) this.take(account, 'PURGE', '$JS.API.ACCOUNT.PURGE.*');
+    this.followJetStream();
+  }
+
+  /** Takes requests to empty the JetStream of an account while there is one. */
+  followJetStream(): void {
+    const { systemAccount, jetstream } = this.host;
+    if (this.purges !== null) systemAccount.unsubscribe(this.purges);
+    this.purges = jetstream === null ? null : this.take(systemAccount, 'PURGE', '$JS.API.ACCOUNT.PURGE.*');
   }
 
   deliver({ sid: kind, subject }: Subscription, message: Message): boolean {
@@ -90,8 +98,10 @@ export class SystemRequests implements Sink {
   }
 
   /** The kind stands where other subscriptions have the number by which a client knows them. */
-  private take(account: Account, kind: string, subject: string): void {
-    account.subscribe(new Subscription(this, subject, '', kind));
+  private take(account: Account, kind: string, subject: string): Subscription {
+    const subscription = new Subscription(this, subject, '', kind);
+    account.subscribe(subscription);
+    return subscription;
   }
 
   private load(): void {

@@ -63,6 +63,11 @@ export class SystemServices {
     if (link instanceof SolicitedLink) this.events.connected(link, account);
   }
 
+  /** JetStream has come or gone. */
+  jetStreamChanged(): void {
+    this.requests.followJetStream();
+  }
+
   lameDuck(): void {
     this.events.lameDuck();
   }

@@ -86,6 +86,23 @@ describeWithHub('the spool of a leaf remote after a reload', () => {
     expect(await site.heardOnce(30)).toEqual([...numbers('t.x', 0, 20), ...numbers('t.x', 30, 40)]);
   });
 
+  it('comes and goes with JetStream', { timeout: TEST_MS }, async () => {
+    const site = await start('', 'enabled: false');
+    await site.reload('spool { subjects: ["t.>"] }');
+    await settled();
+    await site.cut();
+    await site.publish('t.x', 0, 20);
+    await site.spooled(20);
+    const off = site.configOf('').replace('jetstream {', 'jetstream { enabled: false,');
+    expect(await reload(site.server, off)).toMatch(RELOADED);
+    await site.logs(/JetStream Shutdown/);
+    await site.restore();
+    await site.publish('t.x', 20, 30);
+    expect(await site.heardOnce(10)).toEqual(numbers('t.x', 20, 30));
+    await site.reload('spool { subjects: ["t.>"] }');
+    expect(await site.heardOnce(30)).toEqual([...numbers('t.x', 20, 30), ...numbers('t.x', 0, 20)]);
+  });
+
   it('is none the worse for reloads in a row', { timeout: TEST_MS }, async () => {
     const site = await start('spool { subjects: ["t.>"] }');
     await site.publish('t.x', 0, 100);
@@ -107,7 +124,7 @@ interface RemoteState {
 }
 
 /** Starts hub, proxy and site; resolves when the link stands and the hub's interest has settled. */
-async function start(options = ''): Promise<Site> {
+async function start(options = '', jetstream = ''): Promise<Site> {
   const hub = await startHub({ leafnodes: 'no_advertise: true' });
   const ear = await hub.client();
   ear.send('SUB t.> 1\r\nSUB u.> 2\r\nPING\r\n');
@@ -116,7 +133,7 @@ async function start(options = ''): Promise<Site> {
   const target = petiole();
   if (isAbsent(target)) throw new Error(target.absent);
   const directory = temporaryDirectory();
-  const server = await serve(target, configOf(directory, proxy, options));
+  const server = await serve(target, configOf(directory, proxy, options, jetstream));
   const site = new Site({ hub, proxy, server, directory, ear, client: await clientOf(server) });
   await until(async () => (await hub.links()).length === 1, 'the link');
   await settled();
@@ -127,12 +144,12 @@ async function settled(): Promise<void> {
   await new Promise((resolve) => setTimeout(resolve, SETTLED_MS));
 }
 
-function configOf(directory: string, proxy: FaultProxy, options: string | null): string {
+function configOf(directory: string, proxy: FaultProxy, options: string | null, jetstream = ''): string {
   const remote = `{ url: "nats://127.0.0.1:${proxy.address.port}", ${options} }`;
   return `
     server_name: site
     http: "127.0.0.1:-1"
-    jetstream { store_dir: "${directory}", domain: site }
+    jetstream { store_dir: "${directory}", domain: site, ${jetstream} }
     leafnodes { reconnect: "100ms", remotes: [ ${options === null ? '' : remote} ] }`;
 }
 

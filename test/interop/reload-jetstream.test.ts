@@ -1,10 +1,10 @@
 /** JetStream of accounts, and its limits, as they change while the server runs; on nats-server and petiole alike. */
 import { expect, test } from 'vitest';
 import { reload } from '../helpers/config-reload.ts';
-import { clientOf, describeTargets, serve } from '../helpers/describe-targets.ts';
+import { clientOf, describeTargets, page, serve } from '../helpers/describe-targets.ts';
 import type { RunningServer } from '../helpers/targets.ts';
 import { temporaryDirectory } from '../helpers/temporary-directory.ts';
-import type { WireClient } from '../helpers/wire-client.ts';
+import { dial, type WireClient } from '../helpers/wire-client.ts';
 
 const APPLIED = /^Reloaded server configuration/;
 const NOT_ENABLED = '"err_code":10039,"description":"JetStream not enabled for account"';
@@ -133,3 +133,97 @@ describeTargets('a reload of JetStream', (target) => {
     expect(await ask(z, '$JS.API.STREAM.CREATE.L', long)).toContain('"duplicate_window":60000000000');
   });
 });
+
+/** `null`: a server without JetStream, whose accounts may have it all the same. */
+function wholeConfig(block: string | null): string {
+  const accounts = account('A', 'jetstream: enabled') + account('SYS');
+  const jetstream = block === null ? '' : `jetstream { ${block} }`;
+  return `http: "127.0.0.1:-1"\n${jetstream}\naccounts { ${accounts} }\nsystem_account: SYS`;
+}
+
+describeTargets('a reload that turns JetStream on or off', (target) => {
+  test('turns it on', async () => {
+    const server = await serve(target, wholeConfig(null));
+    const before = await clientNamed(server, 'a');
+    expect(await ask(before, '$JS.API.INFO')).toMatch(NO_RESPONDERS);
+    const logged = server.log.length;
+    expect(await reload(server, wholeConfig('store_dir: "./store", max_mem: 1MB, max_file: 10MB'))).toMatch(APPLIED);
+    const lines = server.log.slice(logged).matchAll(/(Reloaded: \w+|\w+ing JetStream|Max \w+: .*|Reloaded server)/g);
+    expect([...lines].map(([line]) => line).filter((line) => !/authorization|accounts/.test(line))).toEqual([
+      'Reloaded: JetStream',
+      'Restarting JetStream',
+      'Starting JetStream',
+      'Max Memory:      1.00 MB',
+      'Max Storage:     10.00 MB',
+      'Reloaded server',
+    ]);
+    expect(await ask(before, '$JS.API.STREAM.CREATE.S', streamOf('S'))).toContain('"subjects":["s"]');
+    expect(await ask(before, 's', 'one')).toBe('{"stream":"S","seq":1}');
+    const { body } = await page(server, '/jsz');
+    expect(body).toMatchObject({ streams: 1, messages: 1, accounts: 1 });
+    expect(await greeting(server)).toMatch(/"jetstream":\s*true/);
+  });
+
+  test('turns it off, and on again with what was on disk', async () => {
+    const on = wholeConfig('store_dir: "./store", max_mem: 1MB, max_file: 10MB');
+    const server = await serve(target, on);
+    const a = await clientNamed(server, 'a');
+    expect(await ask(a, '$JS.API.STREAM.CREATE.S', streamOf('S'))).toContain('"subjects":["s"]');
+    expect(await ask(a, '$JS.API.STREAM.CREATE.M', streamOf('M', { storage: 'memory' }))).toContain('"memory"');
+    const durable = { stream_name: 'S', config: { durable_name: 'D', ack_policy: 'explicit' } };
+    expect(await ask(a, '$JS.API.CONSUMER.DURABLE.CREATE.S.D', durable)).toContain('"durable_name":"D"');
+    expect(await ask(a, 's', 'one')).toBe('{"stream":"S","seq":1}');
+    const logged = server.log.length;
+    expect(await reload(server, wholeConfig(null))).toMatch(APPLIED);
+    const lines = server.log.slice(logged);
+    expect(lines).toMatch(/Reloaded: JetStream\n[^]*Initiating JetStream Shutdown\.\.\.\n[^]*JetStream Shutdown\n/);
+    expect(await ask(a, 's', 'lost')).toMatch(NO_RESPONDERS);
+    expect((await page(server, '/jsz')).body).toMatchObject({ disabled: true, streams: 0 });
+    expect((await page(server, '/healthz')).status).toBe(200);
+    expect(await greeting(server)).not.toMatch(/"jetstream":\s*true/);
+    expect(await reload(server, on)).toMatch(APPLIED);
+    expect(await ask(a, '$JS.API.STREAM.INFO.S')).toContain('"messages":1');
+    expect(await ask(a, '$JS.API.STREAM.INFO.M')).toContain('"err_code":10059');
+    expect(await ask(a, '$JS.API.CONSUMER.INFO.S.D')).toContain('"num_pending":1');
+    expect(await ask(a, 's', 'two')).toBe('{"stream":"S","seq":2}');
+    expect(await reload(server, wholeConfig('enabled: false, store_dir: "./store", max_mem: 1MB'))).toMatch(APPLIED);
+    expect(await ask(a, 's', 'lost')).toMatch(NO_RESPONDERS);
+    // Limits that could not become smaller while it runs can while it does not.
+    expect(await reload(server, wholeConfig('store_dir: "./store", max_mem: 1MB, max_file: 5MB'))).toMatch(APPLIED);
+    expect(await ask(a, 's', 'three')).toBe('{"stream":"S","seq":3}');
+  });
+
+  test('goes on without it where it can not start, and tries again', async () => {
+    const server = await serve(target, wholeConfig(null));
+    const a = await clientNamed(server, 'a');
+    expect(await reload(server, wholeConfig('store_dir: "/proc/none"'))).toMatch(APPLIED);
+    expect(server.log).toMatch(/\[WRN\] Can't start JetStream: could not create storage directory/);
+    expect(await page(server, '/healthz')).toEqual({
+      status: 503,
+      body: { status: 'unavailable', error: 'JetStream not enabled (10076)' },
+    });
+    expect(await reload(server, wholeConfig('store_dir: "./store"'))).toMatch(APPLIED);
+    expect(await ask(a, '$JS.API.STREAM.CREATE.S', streamOf('S'))).toContain('"subjects":["s"]');
+    expect((await page(server, '/healthz')).status).toBe(200);
+  });
+
+  test('refuses another domain or folder, on or off', async () => {
+    const server = await serve(target, wholeConfig('store_dir: "./store"'));
+    expect(await reload(server, wholeConfig('store_dir: "./other"'))).toContain(
+      'config reload not supported for jetstream storage directory',
+    );
+    for (const block of ['store_dir: "./store", domain: d', 'enabled: false, store_dir: "./store", domain: d']) {
+      expect(await reload(server, wholeConfig(block))).toContain('config reload not supported for JetStreamDomain');
+    }
+    const a = await clientNamed(server, 'a');
+    expect(await ask(a, '$JS.API.STREAM.CREATE.S', streamOf('S'))).toContain('"subjects":["s"]');
+  });
+});
+
+/** The INFO that a client gets who comes now. */
+async function greeting(server: RunningServer): Promise<string> {
+  const client = await dial(server.address());
+  const line = await client.line();
+  await client.close();
+  return line;
+}

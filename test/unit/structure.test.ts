@@ -24,6 +24,7 @@ const rows: readonly Row[] = [
   { rooms: ['server/index.ts'] },
   { rooms: ['server/embedding.ts'] },
   { rooms: ['server/server.ts'] },
+  { rooms: ['server/jetstream-slot.ts'] },
   { rooms: ['server/rooms.ts'] },
   { rooms: ['server/jetstream-start.ts', 'server/leaf-door.ts'] },
   { rooms: ['server/reload.ts'] },

@@ -79,6 +79,16 @@ describe('refused', () => {
       'leafnodes { remotes: [ {url: "nats://h:1", first_info_timeout: "5s"} ] }',
       'LeafNode: remote urls=["nats://h:1"], account="$G": field "FirstInfoTimeout": old=1s, new=5s',
     ],
+    [
+      'leafnodes { remotes: [ {url: "ws://a:b@h:1"} ] }',
+      'leafnodes { remotes: [ {url: "ws://a:b@h:1", ws_compression: true} ] }',
+      'LeafNode: remote urls=["ws://a:xxxxx@h:1"], account="$G": field "Websocket": old={false false}, new={true false}',
+    ],
+    [
+      'leafnodes { remotes: [ {url: "nats://h:1", proxy {url: "http://p"}} ] }',
+      'leafnodes { remotes: [ {url: "nats://h:1", proxy {url: "http://p", username: u, password: p}} ] }',
+      'LeafNode: remote urls=["nats://h:1"], account="$G": field "Proxy": only the proxy TLS configuration can be changed',
+    ],
     ['jetstream { store_dir: d }', 'jetstream { store_dir: e }', 'jetstream storage directory'],
     ['jetstream { store_dir: d }', 'jetstream {}', 'jetstream storage dir'],
     ['jetstream { max_mem: 10mb }', 'jetstream { max_mem: 5mb }', 'decreasing jetstream max memory and store'],

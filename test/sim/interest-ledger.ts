@@ -117,12 +117,12 @@ export class InterestLedger {
 function comparison(what: string, links: readonly LeafConnection[], sites: readonly TreeSite[]): string[] {
   const [link] = links;
   if (link === undefined || links.length > 1) return [`${what}: ${links.length} links`];
-  const known = [...link.peerSubscriptions()].map(({ subject, queueGroup, weight }) =>
-    lineOf(subject, queueGroup, weight),
-  );
-  const wanted = [...wantedBy(sites)];
-  const surplus = known.filter((line) => !wanted.includes(line));
-  const lacking = wanted.filter((line) => !known.includes(line));
+  const known = new Set<string>();
+  for (const { subject, queueGroup, weight } of link.peerSubscriptions())
+    known.add(lineOf(subject, queueGroup, weight));
+  const wanted = wantedBy(sites);
+  const surplus = [...known].filter((line) => !wanted.has(line));
+  const lacking = [...wanted].filter((line) => !known.has(line));
   if (surplus.length === 0 && lacking.length === 0) return [];
   return [`${what}: knows ${shown(surplus)} too many, lacks ${shown(lacking)}`];
 }

@@ -15,30 +15,35 @@ const STORMS = 2;
 const STORM_MS = 6000;
 const TROUBLE_MS_MAX = 3000;
 /** A dial that waited out its time, a silence that had to be noticed, a delay before the next dial; some of it twice. */
-const HEALED_MS_MAX = 15_000;
+const HEALED_MS_MAX = 6000;
 /** Until what was on its way when a link healed has been sent again, or the link has been given up after all. */
 const SETTLED_MS = 4000;
 const ARRIVED_MS_MAX = 2000;
 const SURPLUS_MS = 500;
 const CLOSED_MS_MAX = 2000;
+const CROWD = 1200;
+/** Each of them knows all of it. */
+const CROWDED_SITES_MAX = 8;
 const TOKENS = ['a', 'b', 'c'];
 const QUEUE_GROUPS = ['', '', 'workers', 'others'];
 
 class Churn {
   readonly tree: LeafTree;
   readonly ledger: InterestLedger;
-  healedMs = 0;
+  private readonly hasCrowd: boolean;
 
   constructor(seed: number) {
     const depth = [0, 0.3, 0.6, 1][seed % 4] as number;
     const count = SITES_MIN + (seed % (SITES_MAX - SITES_MIN + 1));
     this.tree = new LeafTree(seed, depth === 1 ? SITES_MIN + (seed % 4) : count, depth);
     this.ledger = new InterestLedger(this.tree.sites);
+    this.hasCrowd = seed % 5 === 3 && this.tree.sites.length <= CROWDED_SITES_MAX;
   }
 
   run(): void {
     const { tree } = this;
     for (const site of tree.sites) for (let i = 0; i < 3; i++) this.subscribe(site);
+    if (this.hasCrowd) this.gather(tree.random.pick(tree.sites));
     tree.start();
     this.checkWhole();
     for (let storm = 0; storm < STORMS; storm++) {
@@ -61,6 +66,11 @@ class Churn {
     tree.runFor(STORM_MS + TROUBLE_MS_MAX);
   }
 
+  /** More than is told in one turn, and not in the way of anything else. */
+  private gather(site: TreeSite): void {
+    for (let i = 0; i < CROWD; i++) this.ledger.subscribe(site, { subject: `crowd.${i}`, queueGroup: '' });
+  }
+
   private change(site: TreeSite): void {
     const { random } = this.tree;
     const sids = [...site.wanted.keys()];
@@ -73,7 +83,7 @@ class Churn {
     const { tree, ledger } = this;
     const { sites } = tree;
     const wrongs = (): readonly string[] => ledger.interestWrongs();
-    this.healedMs = Math.max(this.healedMs, tree.untilNothing(wrongs, 'interest is not whole', HEALED_MS_MAX));
+    tree.untilNothing(wrongs, 'interest is not whole', HEALED_MS_MAX);
     tree.runFor(SETTLED_MS);
     tree.untilNothing(wrongs, 'interest is no longer whole', HEALED_MS_MAX);
     const first = ledger.count;

@@ -105,11 +105,11 @@ export class LeafTree {
     this.world.scheduler.runFor(ms);
   }
 
-  /** Waits until nothing is wrong; how long that took. Looks now and then: looking takes long. */
-  untilNothing(wrongs: () => readonly string[], what: string, withinMs: number): number {
+  /** Waits until nothing is wrong. Looks now and then: looking takes long. */
+  untilNothing(wrongs: () => readonly string[], what: string, withinMs: number): void {
     for (let waitedMs = 0; ; waitedMs += LEVEL_MS) {
       const found = wrongs();
-      if (found.length === 0) return waitedMs;
+      if (found.length === 0) return;
       if (waitedMs >= withinMs) throw this.failure(`${what}, after ${withinMs} ms:\n${found.slice(0, 10).join('\n')}`);
       this.runFor(LEVEL_MS);
     }

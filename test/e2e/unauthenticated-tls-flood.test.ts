@@ -2,8 +2,11 @@
  * A port with TLS and passwords that are expensive to compare: whoever begins a handshake and does not end it, and however
  * many log in at a time, those who are there already store their messages as if nobody else were.
  */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { hashSync } from 'bcryptjs';
@@ -14,7 +17,7 @@ import { dialTls, type TlsClient } from '../helpers/tls-client.ts';
 import { until } from '../helpers/until.ts';
 import { dial, type ServerAddress } from '../helpers/wire-client.ts';
 import { builtPetiole } from './built-binary.ts';
-import { StoringBystander, StoringClient } from './bystander.ts';
+import { StoringBystander } from './bystander.ts';
 
 const TLS_TIMEOUT = 3;
 /** The beginning of a ClientHello: a record that announces more than comes. */
@@ -27,17 +30,21 @@ const NOISY = 200;
 const DRIP_MS = 200;
 const WITHIN_MS = 30_000;
 
+const SHAKING = 50;
+const SHAKING_SECONDS = 5;
+const SHAKER = join(import.meta.dirname, 'handshake-flood-entry.ts');
+
 const LOGINS = 500;
 /** Four times faster than usual ones, so that hundreds of them are compared in seconds. */
 const HASH_COST = 8;
 
-/** Storing takes one synced write; the rest is the machine, which is busy with the flood itself. */
+/** On two cores with nothing else to do 99 of 100 take less than 20 ms; a test may meet any machine, which is busy. */
 const ACK_MS_MAX = 2_000;
-const ACK_P99_MS_MAX = 500;
-const FLOOD_BYTES_MAX = 120e6;
+const ACK_P99_MS_MAX = 200;
+const FLOOD_BYTES_MAX = 50e6;
 /** The allocator below OpenSSL keeps what it was given once; what comes later goes in the same place. */
 const WARM_UPS = 2;
-const LEFT_BYTES_MAX = 30e6;
+const LEFT_BYTES_MAX = 20e6;
 const SETTLE_MS = 3_000;
 
 interface Site {
@@ -109,8 +116,7 @@ describe('clients that do not end their handshake', () => {
     for (let times = 0; times < WARM_UPS; times++) await flood(address, () => Promise.resolve());
     await delay(SETTLE_MS);
     const before = anonymousBytes(server.pid);
-    const bystander = new StoringBystander(await login(place));
-    await bystander.start();
+    const bystander = await StoringBystander.start(address, place.authority.file);
     let most = 0;
     await flood(address, async () => {
       // It waits with the others for room to shake hands; on a busy machine too long, and then it tries again.
@@ -140,6 +146,27 @@ describe('clients that do not end their handshake', () => {
   });
 });
 
+describe('clients that shake hands again and again', () => {
+  it('are served, and the messages of others are stored as fast as ever', async () => {
+    const { server, address, authority } = await site();
+    const bystander = await StoringBystander.start(address, authority.file);
+    const args = [address.host, address.port, SHAKING, SHAKING_SECONDS].map(String);
+    const shaker = fork(SHAKER, args, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    onTestFinished(() => void shaker.kill());
+    const [handshakes] = (await once(shaker, 'message')) as [number];
+    const { count, slowMs, slowestMs } = await bystander.stop();
+    console.log(
+      `${handshakes} handshakes; ${count} messages stored meanwhile, ` +
+        `99 of 100 within ${slowMs.toFixed(0)} ms, the slowest ${slowestMs.toFixed(0)} ms`,
+    );
+    expect(server.exited).toBe(false);
+    expect(handshakes).toBeGreaterThan(SHAKING * 2);
+    expect(count).toBeGreaterThan(50);
+    expect(slowMs).toBeLessThan(ACK_P99_MS_MAX);
+    expect(slowestMs).toBeLessThan(ACK_MS_MAX);
+  });
+});
+
 describe('five hundred logins with bcrypt at a time', () => {
   it('are answered, right and wrong ones, and nobody else waits for them', async () => {
     const config = `
@@ -155,8 +182,7 @@ describe('five hundred logins with bcrypt at a time', () => {
       client.send(`CONNECT {"verbose":false,"user":"u","pass":"${password}"}\r\nPING\r\n`);
       return client.line(WITHIN_MS);
     };
-    const bystander = new StoringBystander(await StoringClient.login(server.address()));
-    await bystander.start();
+    const bystander = await StoringBystander.start(server.address(), null);
     const answers = await Promise.all(
       Array.from({ length: LOGINS }, (_, at) => connectAs(at % 2 === 0 ? 'p' : `wrong-${at}`)),
     );

@@ -51,7 +51,6 @@ export interface LinkLobby {
   readonly authTimeoutMs: number;
   /** Leaves are who their certificates say. */
   readonly mapsCertificates: boolean;
-  readonly compression: CompressionOptions;
   /** The INFO by which the link is greeted, and its own is answered. */
   greeting(link: AcceptedLink, compression: CompressionMode): Uint8Array;
   /** The INFO by which its CONNECT is answered. */
@@ -66,6 +65,13 @@ export interface LinkLobby {
   gone(link: AcceptedLink): void;
 }
 
+/** What a link begins with. */
+export interface LinkStart {
+  /** What it has to sign that logs in with a key. */
+  readonly nonce: string;
+  readonly compression: CompressionOptions;
+}
+
 export interface LeafRefusal extends PeerError {
   /** The leaf is told about itself before, so that it understands. */
   readonly isAnswered: boolean;
@@ -74,7 +80,6 @@ export interface LeafRefusal extends PeerError {
 export class AcceptedLink extends LeafConnection implements FirstLineOwner, Login, Entrant {
   firstLineAt: number = NOWHERE;
   readonly nonce: string;
-  readonly connectionType = 'LEAFNODE';
   /** The account in whose limits it is counted. */
   countedIn: Account | null = null;
   user = '';
@@ -88,13 +93,23 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
   /** What came behind a CONNECT that is being decided upon. */
   private unread: Buffer | null = null;
 
-  constructor(host: ConnectionHost, socket: LinkSocket, id: number, lobby: LinkLobby, nonce: string) {
+  constructor(
+    host: ConnectionHost,
+    socket: LinkSocket,
+    id: number,
+    lobby: LinkLobby,
+    { nonce, compression }: LinkStart,
+  ) {
     super(host, socket, id, lobby.settings);
     this.lobby = lobby;
     this.linkSocket = socket;
-    this.agreement = new LinkCompression(socket, lobby.compression);
-    this.mayAgree = wantsCompression(lobby.compression.mode);
+    this.agreement = new LinkCompression(socket, compression);
+    this.mayAgree = wantsCompression(compression.mode);
     this.nonce = nonce;
+  }
+
+  get connectionType(): string {
+    return this.isWebSocket ? 'LEAFNODE_WS' : 'LEAFNODE';
   }
 
   get certificate(): Uint8Array | null {

@@ -88,7 +88,12 @@ export abstract class LeafConnection extends Connection implements LeafOperation
 
   get label(): string {
     const { host, port } = this.socket.remote;
-    return `${host.includes(':') ? `[${host}]` : host}:${port} - lid:${this.id}`;
+    return `${host.includes(':') ? `[${host}]` : host}:${port} - ${this.isWebSocket ? 'lid_ws' : 'lid'}:${this.id}`;
+  }
+
+  /** It goes over WebSocket. */
+  get isWebSocket(): boolean {
+    return Boolean(this.socket.webSocket);
   }
 
   /** The account that the link joins; asked only when that is known. */

@@ -50,6 +50,7 @@ import type { LinkSettings } from './link-terms.ts';
 const WAITING_MAX = 4096;
 const PERMISSIONS_MAX = 1024;
 const NONCE_BYTES = 11;
+const NOT_COMPRESSED: CompressionOptions = { mode: 'not supported', rttThresholdsMs: [] };
 /** Stands for "no cluster" between servers, so none can have it. */
 const RESERVED_CLUSTER = '_';
 
@@ -197,10 +198,31 @@ export class LeafListener implements LinkLobby {
 
   /** `enter` takes a link through what comes before the protocol; `null`: nothing does. */
   private accept(socket: Socket, enter: ((link: AcceptedLink) => void) | null): SocketHandler {
+    const { linkSocket, link } = this.makeLink(socket, this.compression);
+    if (enter === null) link.connected();
+    else {
+      link.arrived();
+      enter(link);
+    }
+    return linkSocket;
+  }
+
+  /** Takes a leaf that came by the WebSocket port; `handler` hears everything about the socket. */
+  acceptWebSocket(
+    socket: Socket,
+    isCompressed: boolean,
+  ): { readonly link: AcceptedLink; readonly handler: SocketHandler } {
+    // Not twice.
+    const { linkSocket, link } = this.makeLink(socket, isCompressed ? NOT_COMPRESSED : this.compression);
+    link.connected();
+    return { link, handler: linkSocket };
+  }
+
+  private makeLink(socket: Socket, compression: CompressionOptions): { linkSocket: LinkSocket; link: AcceptedLink } {
     const { host, settings } = this.site;
     const nonce = host.io.random.bytes(NONCE_BYTES).toString('base64url');
     const linkSocket = new LinkSocket(socket, host.io.timers);
-    const link = new AcceptedLink(host, linkSocket, settings.site.nextConnectionId(), this, nonce);
+    const link = new AcceptedLink(host, linkSocket, settings.site.nextConnectionId(), this, { nonce, compression });
     linkSocket.attach(link);
     link.isIsolated = this.site.options().isolatesInterest;
     if (this.waiting.size >= WAITING_MAX) {
@@ -208,12 +230,7 @@ export class LeafListener implements LinkLobby {
       longest?.fail(PeerErrors.authenticationTimeout);
     }
     this.waiting.add(link);
-    if (enter === null) link.connected();
-    else {
-      link.arrived();
-      enter(link);
-    }
-    return linkSocket;
+    return { linkSocket, link };
   }
 
   // ── what accepted links ask ──────────────────────────────────────────────────────────────────────────────────────

@@ -4,7 +4,7 @@ import type { ServerOptions } from './config/options.ts';
 import type { ClientConnection } from './connection/client-connection.ts';
 import type { Io } from './io/io.ts';
 import type { Log } from './io/log.ts';
-import { encodeInfo, type ServerInfo } from './protocol/server-info.ts';
+import type { ServerInfo } from './protocol/server-info.ts';
 
 /** Clients are closed in so many steps. */
 const STEPS = 20;
@@ -22,7 +22,7 @@ interface LameDuck {
 /** Tells clients that the server goes, and closes them bit by bit; `done` when there is none left. */
 export function drainClients(server: LameDuck, done: () => void): void {
   const { io, log, clients, options } = server;
-  const info = encodeInfo({ ...server.info, ldm: true });
+  const info = { ...server.info, ldm: true };
   for (const client of clients.values()) client.sendAsyncInfo(info);
   const { lameDuckDurationMs, lameDuckGraceMs } = options;
   io.timers.after(clients.size === 0 ? 0 : lameDuckGraceMs, () => {

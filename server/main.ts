@@ -218,6 +218,9 @@ function portsText(server: Server): string {
   if (server.clientAddress !== null) ports['nats'] = urls('nats', server.clientAddress.host, server.clientAddress.port);
   const monitor = server.monitor?.address ?? null;
   if (monitor !== null) ports['monitoring'] = urls('http', monitor.host, monitor.port);
+  const webSocket = server.webSocketDoor?.address ?? null;
+  const scheme = server.options.websocket.tls === null ? 'ws' : 'wss';
+  if (webSocket !== null) ports['websocket'] = urls(scheme, webSocket.host, webSocket.port);
   return JSON.stringify(ports);
 }
 

@@ -44,6 +44,8 @@ export interface Reloadable extends Announced {
   readonly leafNodes: Pick<LeafNodes, 'reloadRefusal' | 'reconfigure'>;
   /** `null`: links are not accepted. */
   readonly leafListener: Pick<LeafListener, 'prepare'> | null;
+  /** `null`: nobody is accepted who speaks WebSocket. */
+  readonly webSocketDoor: { prepare(next: ServerOptions): () => void } | null;
   /** Looks at users, permissions and accounts anew, for everybody who is there. */
   reauthorize(): void;
 }
@@ -108,7 +110,12 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
 };
 
 /** Taken on without a line here: leaves tell of theirs, and the store is named when JetStream starts. */
-const TAKEN_SILENTLY: ReadonlySet<string> = new Set(['LeafNode.Remotes', 'LeafNode.TLSConfig', 'StoreDir']);
+const TAKEN_SILENTLY: ReadonlySet<string> = new Set([
+  'LeafNode.Remotes',
+  'LeafNode.TLSConfig',
+  'Websocket.TLSConfig',
+  'StoreDir',
+]);
 
 /** What says nothing on its own while JetStream is off, or comes or goes. */
 const OF_JETSTREAM: ReadonlySet<string> = new Set(['JetStreamMaxMemory', 'JetStreamMaxStore']);
@@ -138,6 +145,7 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
     changingRefusal(server, changes) ??
     reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined || TAKEN_SILENTLY.has(field)) ??
     leafTlsRefusal(before, next) ??
+    webSocketTlsRefusal(before, next) ??
     server.leafNodes.reloadRefusal(next.leafnodes.remotes) ??
     accountsRefusal(server, before, next);
   if (refusal !== null) return refusal;
@@ -174,13 +182,21 @@ function keepPorts(before: ServerOptions, given: ServerOptions): ServerOptions {
   const { listener } = given.leafnodes;
   const leafPort = listener.port === 0 ? before.leafnodes.listener.port : listener.port;
   const leafnodes = { ...given.leafnodes, listener: { ...listener, port: leafPort } };
-  return { ...given, port: given.port === 0 ? before.port : given.port, leafnodes };
+  const port = given.port === 0 ? before.port : given.port;
+  const webSocketPort = given.websocket.port === 0 ? before.websocket.port : given.websocket.port;
+  return { ...given, port, leafnodes, websocket: { ...given.websocket, port: webSocketPort } };
 }
 
 /** The leaf port takes links in another way with TLS than without. */
 function leafTlsRefusal(before: ServerOptions, next: ServerOptions): string | null {
   if ((before.leafnodes.listener.tls === null) === (next.leafnodes.listener.tls === null)) return null;
   return 'config reload not supported by petiole yet for LeafNode: turning TLS on or off needs a restart';
+}
+
+/** Nor does the port where WebSocket is spoken. */
+function webSocketTlsRefusal(before: ServerOptions, next: ServerOptions): string | null {
+  if ((before.websocket.tls === null) === (next.websocket.tls === null)) return null;
+  return 'config reload not supported by petiole yet for Websocket: turning TLS on or off needs a restart';
 }
 
 /** An account that had JetStream since the start, and streams then, does not get it back while the server runs. */
@@ -203,6 +219,7 @@ function makeReady(server: Reloadable, next: ServerOptions): (() => void)[] {
   const { host, port } = next.clientAdvertise === '' ? server.info : info;
   const secure = server.listener.prepare(next);
   const secureLeaves = server.leafListener?.prepare(next.leafnodes.listener);
+  const takeOnWebSocket = server.webSocketDoor?.prepare(next);
   const openFiles = server.process?.prepare(next);
   return [
     () => Object.assign(server.limits, limitsOf(next)),
@@ -212,6 +229,7 @@ function makeReady(server: Reloadable, next: ServerOptions): (() => void)[] {
     },
     secure,
     () => secureLeaves?.(),
+    () => takeOnWebSocket?.(),
     () => openFiles?.(),
     () => server.log.configure(logOptionsOf(next)),
   ];

@@ -44,7 +44,7 @@ import type { JetStreamView, MonitorSource } from './monitor/monitor-source.ts';
 import type { ConnectOptions } from './protocol/connect-options.ts';
 import { type ClosedReason, PeerErrors } from './protocol/errors.ts';
 import { Message } from './protocol/message.ts';
-import { encodeInfo, type ServerInfo } from './protocol/server-info.ts';
+import type { ServerInfo } from './protocol/server-info.ts';
 import { type ProcessFiles, reload } from './reload.ts';
 import { NO_ROOMS, type Rooms } from './rooms.ts';
 import { StartError } from './start-error.ts';
@@ -52,6 +52,7 @@ import { drainClients } from './lame-duck.ts';
 import { leafSiteOf } from './leaf-site-of.ts';
 import { logStart } from './start-lines.ts';
 import { SystemServices } from './system/system-services.ts';
+import type { WebSocketDoor } from './websocket-door.ts';
 
 const UNSENT_BYTES_MAX = 256 * 1024 * 1024;
 const NONCE_BYTES = 11;
@@ -93,6 +94,8 @@ export class Server implements ConnectionHost, MonitorSource {
   readonly leafNodes: LeafNodes;
   /** `null`: links are not accepted. */
   readonly leafListener: LeafListener | null;
+  /** `null`: nobody is accepted who speaks WebSocket. */
+  readonly webSocketDoor: WebSocketDoor | null;
   private readonly system: SystemServices;
   /** `null`: not enabled. */
   jetstream: JetStream | null = null;
@@ -101,7 +104,7 @@ export class Server implements ConnectionHost, MonitorSource {
   /** What monitoring shows of JetStream; `null` where there is nothing to show. */
   jetStreamView: JetStreamView | null = null;
   readonly jetStreamSlot: JetStreamSlot;
-  private readonly configuredAccounts: Accounts;
+  readonly configuredAccounts: Accounts;
   private authenticator: Authenticator;
   readonly logins: Logins;
   info: ServerInfo;
@@ -142,6 +145,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.leafNodes = new LeafNodes(this, leafSiteOf(this), options.leafnodes);
     this.leafListener = rooms.leafDoor?.makeLeafListener(this) ?? null;
     this.leafNodes.listener = this.leafListener;
+    this.webSocketDoor = rooms.webSocketDoor?.makeWebSocketDoor(this) ?? null;
     this.jetStreamSlot = new JetStreamSlot(this, rooms.jetstream);
     this.monitor = rooms.monitor === null ? null : new rooms.monitor.Monitor(this);
     this.system = new SystemServices(this);
@@ -190,6 +194,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.isClosing = true;
     this.log.notice('Initiating Shutdown...');
     this.listener.close();
+    this.webSocketDoor?.close();
     this.monitor?.close();
     this.system.close();
     this.leafNodes.close();
@@ -212,6 +217,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.log.notice('Entering lame duck mode, stop accepting new clients');
     this.system.lameDuck();
     this.listener.close();
+    this.webSocketDoor?.close();
     this.leafNodes.close();
     drainClients(this, () => this.close(done));
   }
@@ -230,13 +236,19 @@ export class Server implements ConnectionHost, MonitorSource {
   }
 
   private listen(done: (error: StartError | null) => void): void {
-    if (this.leafListener === null) this.listenForClients(done);
-    else {
-      this.leafListener.open((failure) => {
-        if (failure === null) this.listenForClients(done);
-        else done(new StartError(failure.text, failure.cause));
-      });
-    }
+    const ports = [this.webSocketDoor, this.leafListener];
+    const openNext = (): void => {
+      const port = ports.shift();
+      if (port === undefined) this.listenForClients(done);
+      else if (port === null) openNext();
+      else {
+        port.open((failure) => {
+          if (failure === null) openNext();
+          else done(new StartError(failure.text, failure.cause));
+        });
+      }
+    };
+    openNext();
   }
 
   private listenForClients(done: (error: StartError | null) => void): void {
@@ -267,6 +279,7 @@ export class Server implements ConnectionHost, MonitorSource {
     for (const added of this.configuredAccounts.reconfigure(this.options)) this.system.serve(added);
     this.jetstream?.switch.follow(this.accounts.values());
     this.authenticator = new Authenticator(this.options, this.configuredAccounts, this.logins);
+    this.webSocketDoor?.reauthorize();
     delete this.info.auth_required;
     if (this.authRequired) this.info.auth_required = true;
     for (const client of this.clients.values()) client.reconsider();
@@ -276,9 +289,10 @@ export class Server implements ConnectionHost, MonitorSource {
 
   // ── connections ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-  private accept(socket: Socket, enter: (client: ClientConnection) => void): ClientConnection {
+  /** `host` answers what the client asks, which is not the same at every port. */
+  accept(socket: Socket, enter: (client: ClientConnection) => void, host: ConnectionHost = this): ClientConnection {
     const Kind = this.log.traceEnabled ? TracedClient : ClientConnection;
-    const connection = new Kind(this, socket, this.nextConnectionId());
+    const connection = new Kind(host, socket, this.nextConnectionId());
     this.clientsAccepted++;
     const { maxConnections } = this.options;
     const isFull = maxConnections < 0 || (maxConnections > 0 && this.clients.size >= maxConnections);
@@ -290,7 +304,7 @@ export class Server implements ConnectionHost, MonitorSource {
     return connection;
   }
 
-  clientInfo({ id, nonce, socket }: Greeted, connectInfo: Account | null): Uint8Array {
+  clientInfo({ id, nonce, socket }: Greeted, connectInfo: Account | null): ServerInfo {
     const { host: clientIp } = socket.remote;
     const base = clientIp === '' ? withoutTls(this.info) : this.info;
     const info: ServerInfo = { ...base, client_id: id, client_ip: clientIp };
@@ -303,7 +317,11 @@ export class Server implements ConnectionHost, MonitorSource {
       info.max_payload = connectInfo.limits.maxPayloadBytes(info.max_payload);
       if (connectInfo === this.systemAccount) info.acc_is_sys = true;
     }
-    return encodeInfo(info);
+    return info;
+  }
+
+  infoAtPort(info: ServerInfo): ServerInfo {
+    return info;
   }
 
   makeNonce(): string {

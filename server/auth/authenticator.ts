@@ -28,6 +28,8 @@ import { type Logins, sameSecret } from './logins.ts';
 /** What stands before the 32 bytes of an Ed25519 key in DER. */
 const ED25519_DER = Buffer.from('302a300506032b6570032100', 'hex');
 
+const CLIENT: Pick<Login, 'connectionType'> = { connectionType: 'STANDARD' };
+
 interface KnownUser {
   readonly options: UserOptions;
   readonly identity: Identity;
@@ -38,7 +40,7 @@ interface KnownUser {
 type Verdict = Identity | null | 'later';
 
 export type AuthenticatorOptions = Pick<ServerOptions, 'authorization' | 'accounts'> &
-  Partial<Pick<ServerOptions, 'tls'>>;
+  Partial<Pick<ServerOptions, 'tls' | 'websocket'>>;
 export type KnownAccounts = Pick<Accounts, 'global' | 'system' | 'account'>;
 
 export class Authenticator {
@@ -49,6 +51,8 @@ export class Authenticator {
   private readonly logins: Logins;
   /** Users are who their certificates say, whatever CONNECT does. */
   private readonly mapsCertificates: boolean;
+  /** The user that leaves without credentials become which come by WebSocket; '' for that of everybody. */
+  private readonly noAuthLeaf: string;
   private readonly account: Account;
   private readonly users = new Map<string, KnownUser>();
   private readonly keys = new Map<string, KnownUser>();
@@ -57,13 +61,14 @@ export class Authenticator {
   private readonly anybody: Identity;
 
   constructor(
-    { authorization, accounts: configured, tls = null }: AuthenticatorOptions,
+    { authorization, accounts: configured, tls = null, websocket }: AuthenticatorOptions,
     accounts: KnownAccounts,
     logins: Logins,
   ) {
     this.logins = logins;
     this.options = authorization;
     this.mapsCertificates = tls?.mapsUsers ?? false;
+    this.noAuthLeaf = websocket?.noAuthUser ?? '';
     this.account = accounts.global;
     this.anybody = { user: '', account: this.account, permissions: null };
     this.learn(authorization.users, this.account);
@@ -92,7 +97,7 @@ export class Authenticator {
     const mapsCertificate = login.mapsCertificate ?? this.mapsCertificates;
     if (mapsCertificate && this.users.size > 0) return this.byCertificate(login);
     if (this.users.size > 0 && (user !== '' || saysNothing)) {
-      return saysNothing ? this.withoutCredentials() : this.byName(connect, login, decided);
+      return saysNothing ? this.withoutCredentials(login) : this.byName(connect, login, decided);
     }
     return this.bySingle(connect, decided);
   }
@@ -104,9 +109,10 @@ export class Authenticator {
   }
 
   /** The identity of a client that says nothing about itself. */
-  withoutCredentials(): Identity | null {
+  withoutCredentials({ connectionType }: Pick<Login, 'connectionType'> = CLIENT): Identity | null {
     if (this.takesAnybody) return this.anybody;
-    const { noAuthUser } = this.options;
+    const ofLeaf = connectionType === 'LEAFNODE_WS' ? this.noAuthLeaf : '';
+    const noAuthUser = ofLeaf || this.options.noAuthUser;
     return (this.users.get(noAuthUser) ?? this.keys.get(noAuthUser))?.identity ?? null;
   }
 

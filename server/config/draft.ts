@@ -17,6 +17,7 @@ import type {
 } from './options.ts';
 import { isPasswordHash } from './password.ts';
 import { completeTransport, defaultAuthTimeoutMs, emptyTransport } from './transport-options.ts';
+import { completeWebSocket, emptyWebSocket, type WebSocketDraft } from './websocket-options.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -28,10 +29,11 @@ export type LeafRemoteDraft = Mutable<LeafRemoteOptions>;
 export type UserDraft = Mutable<UserOptions>;
 export type AccountDraft = Mutable<AccountOptions>;
 
-export interface Draft extends Mutable<Omit<ServerOptions, 'authorization' | 'jetstream' | 'leafnodes'>> {
+export interface Draft extends Mutable<Omit<ServerOptions, 'authorization' | 'jetstream' | 'leafnodes' | 'websocket'>> {
   authorization: AuthorizationDraft;
   jetstream: JetStreamDraft;
   leafnodes: LeafnodeDraft;
+  websocket: WebSocketDraft;
 }
 
 /** A draft in which nothing is set. */
@@ -102,6 +104,7 @@ export function emptyDraft(): Draft {
       writeDeadlineMs: 0,
       writeTimeoutPolicy: 'default',
     },
+    websocket: emptyWebSocket(),
     serverTags: [],
     serverMetadata: {},
     connectErrorReports: 0,
@@ -141,6 +144,7 @@ export function completeOptions(draft: Draft): ServerOptions {
     authorization: { ...draft.authorization, timeoutMs: draft.authorization.timeoutMs || defaultAuthTimeoutMs(draft) },
     jetstream: completeJetStream(draft.jetstream),
     leafnodes: completeLeafnodes(draft.leafnodes),
+    websocket: completeWebSocket(draft.websocket),
     logWarnings: [...draft.logWarnings, ...warningsOf(draft)],
   };
 }

@@ -11,6 +11,7 @@ import type { CompressionOptions } from './compression.ts';
 import type { LeafListenerOptions } from './leaf-listener-options.ts';
 import type { SpoolOptions } from './spool-options.ts';
 import type { TlsOptions, TransportOptions } from './transport-options.ts';
+import type { WebSocketOptions } from './websocket-options.ts';
 
 export type WriteTimeoutPolicy = 'default' | 'close' | 'retry';
 
@@ -77,6 +78,7 @@ export interface ServerOptions extends TransportOptions {
   readonly mappings: readonly MappingOptions[];
   readonly jetstream: JetStreamOptions;
   readonly leafnodes: LeafnodeOptions;
+  readonly websocket: WebSocketOptions;
 
   /** Lower case, without repetitions. */
   readonly serverTags: readonly string[];

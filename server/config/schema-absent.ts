@@ -50,30 +50,6 @@ const GATEWAY_KEYS: readonly AbsentKey[] = absentRows(
   },
 );
 
-const WEBSOCKET_KEYS: readonly AbsentKey[] = absentRows(
-  { restart: 'Websocket' },
-  {
-    listen: ['port or host:port', 'Where WebSocket clients connect.'],
-    port: ['integer', 'Port on which.', 0n],
-    'host|net': ['string', 'Address on which.', ''],
-    advertise: ['string', 'host:port that clients are told.', ''],
-    no_tls: ['boolean', 'Serves without TLS.', false, true],
-    tls: ['map', 'Encrypts connections.'],
-    same_origin: ['boolean', 'Takes only pages of this host.', false],
-    'allowed_origins|allowed_origin|allow_origins|allow_origin|origins|origin': ['strings', 'Pages that are taken.'],
-    handshake_timeout: ['duration', 'How long the upgrade may take, 2s by default.'],
-    'compression|compress': ['boolean', 'Compresses frames.', false],
-    'authorization|authentication': ['map', 'Who may connect.'],
-    jwt_cookie: ['string', 'Cookie that holds the JWT.', ''],
-    user_cookie: ['string', 'Cookie that holds the user.', ''],
-    pass_cookie: ['string', 'Cookie that holds the password.', ''],
-    token_cookie: ['string', 'Cookie that holds the token.', ''],
-    no_auth_user: ['string', 'User that clients without credentials become.', ''],
-    headers: ['map of strings', 'Headers of the answer to the upgrade.'],
-    ping_interval: ['duration', 'How often a quiet client is pinged.'],
-  },
-);
-
 const MQTT_KEYS: readonly AbsentKey[] = absentRows(
   { live: 'MQTT' },
   {
@@ -116,13 +92,6 @@ export const ABSENT_KEYS: readonly AbsentKey[] = [
     acceptsEmpty: true,
     doc: 'Links to other clusters.',
     keys: GATEWAY_KEYS,
-  }),
-  absent('websocket', 'map', {
-    aliases: ['ws'],
-    restart: 'Websocket',
-    acceptsEmpty: true,
-    doc: 'Clients over WebSocket.',
-    keys: WEBSOCKET_KEYS,
   }),
   absent('mqtt', 'map', { live: 'MQTT', acceptsEmpty: true, doc: 'Clients that speak MQTT.', keys: MQTT_KEYS }),
   absent('operator', 'JWT, file or list of them', {

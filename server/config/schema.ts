@@ -28,6 +28,7 @@ import { DESTINATION_KEYS, MAPPING_KEYS } from './schema-mappings.ts';
 import { PERMISSIONS_KEYS, PUBLISH_KEYS, RESPONSES_KEYS, SUBSCRIBE_KEYS } from './schema-permissions.ts';
 import { TLS_BLOCK_KEYS, TLS_KEYS } from './schema-tls.ts';
 import { USER_KEYS } from './schema-users.ts';
+import { WEBSOCKET_AUTHORIZATION_KEYS, WEBSOCKET_BLOCK_KEYS, WEBSOCKET_KEYS } from './schema-websocket.ts';
 
 /** The keys of the file itself. */
 export const TOP_KEYS: readonly Key<Draft>[] = [
@@ -40,6 +41,7 @@ export const TOP_KEYS: readonly Key<Draft>[] = [
   ...MAPPING_KEYS,
   ...JETSTREAM_KEYS,
   ...LEAFNODE_KEYS,
+  ...WEBSOCKET_KEYS,
   ...ABSENT_KEYS,
 ];
 
@@ -66,4 +68,6 @@ export const TABLES: Readonly<Record<string, readonly KeyFacts[]>> = {
   'leafnodes.authorization': LEAF_AUTHORIZATION_KEYS,
   'leafnodes.remotes[].proxy': LEAF_PROXY_KEYS,
   'leafnodes.remotes[]': LEAF_REMOTE_KEYS,
+  websocket: WEBSOCKET_BLOCK_KEYS,
+  'websocket.authorization': WEBSOCKET_AUTHORIZATION_KEYS,
 };

@@ -10,6 +10,7 @@ import { goQuote } from '../protocol/go-quote.ts';
 import type { LeafRemoteOptions, LeafUrl, ServerOptions } from './options.ts';
 import { subjectOf } from './subject-text.ts';
 import { syslogAddress } from './syslog-address.ts';
+import { webSocketFault } from './websocket-fault.ts';
 
 /** Why a server cannot run with these options; null if it can. */
 export function validateOptions(options: ServerOptions): string | null {
@@ -20,8 +21,9 @@ export function validateOptions(options: ServerOptions): string | null {
     nameFault(options) ??
     leafnodeFault(options) ??
     spoolFault(options) ??
-    noAuthUserFault(options) ??
+    noAuthUserFault(options, options.authorization.noAuthUser) ??
     domainFault(options.jetstream.domain) ??
+    webSocketFault(options, (noAuthUser) => noAuthUserFault(options, noAuthUser)) ??
     syslogFault(options)
   );
 }
@@ -96,8 +98,7 @@ export function systemAccountFault({
   return 'error resolving system account: account missing';
 }
 
-function noAuthUserFault({ authorization, accounts }: ServerOptions): string | null {
-  const { noAuthUser } = authorization;
+function noAuthUserFault({ authorization, accounts }: ServerOptions, noAuthUser: string): string | null {
   const users = [...authorization.users, ...accounts.flatMap((account) => account.users)];
   if (noAuthUser === '' || users.some(({ username, nkey }) => username === noAuthUser || nkey === noAuthUser)) {
     return null;

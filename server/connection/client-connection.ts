@@ -15,7 +15,8 @@
 import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
 import { type ClientOperations, ClientParser } from '../protocol/client-parser.ts';
-import { readConnect } from '../protocol/connect-options.ts';
+import type { Socket } from '../io/io.ts';
+import { type ConnectOptions, readConnect } from '../protocol/connect-options.ts';
 import {
   type PeerError,
   PeerErrors,
@@ -25,6 +26,7 @@ import {
   tooManyTokens,
 } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
+import { encodeInfo, type ServerInfo } from '../protocol/server-info.ts';
 import type { Producer } from '../ports.ts';
 import { isSubscribableSubject, isValidLiteralSubjectBytes, tokenCount } from '../subject/subject.ts';
 import { Subscription } from '../subject/subscription.ts';
@@ -176,6 +178,7 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
       this.violation(null, problem);
       return;
     }
+    addCookies(options, this.socket);
     if (this.connectReceived) this.dropSubscriptions();
     const isFirst = !this.connectReceived;
     this.connectReceived = true;
@@ -300,14 +303,14 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
     if (!this.connectReceived || this.firstPongSent) return;
     this.firstPongSent = true;
     if (this.options.protocol >= 1) {
-      this.send(this.host.clientInfo(this, this.account));
+      this.send(encodeInfo(this.host.clientInfo(this, this.account)));
     }
   }
 
   /** Sends an INFO that nobody asked for, to a client that expects such; false to others. */
-  sendAsyncInfo(info: Uint8Array): boolean {
+  sendAsyncInfo(info: ServerInfo): boolean {
     const isExpected = this.firstPongSent && this.options.protocol >= 1;
-    if (isExpected) this.send(info);
+    if (isExpected) this.send(encodeInfo(this.host.infoAtPort(info)));
     return isExpected;
   }
 
@@ -383,4 +386,14 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
   private acknowledge(): void {
     if (this.verbose) this.send(OK);
   }
+}
+
+/** What CONNECT left out may stand in the cookies of a browser. */
+function addCookies(options: ConnectOptions, { webSocket }: Socket): void {
+  const cookies = webSocket?.cookies ?? null;
+  if (cookies === null) return;
+  options.jwt ||= cookies.jwt;
+  options.user ||= cookies.user;
+  options.pass ||= cookies.pass;
+  options.authToken ||= cookies.token;
 }

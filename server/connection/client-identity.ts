@@ -41,12 +41,20 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
   }
 
   get connectionType(): string {
-    return 'STANDARD';
+    return this.isWebSocket ? 'WEBSOCKET' : 'STANDARD';
   }
 
   get label(): string {
-    const { host, port } = this.socket.remote;
-    return `${host}:${port} - cid:${this.id}${this.descriptionNow}`;
+    const { remote, webSocket } = this.socket;
+    const address = `${remote.host}:${remote.port}`;
+    if (!webSocket) return `${address} - cid:${this.id}${this.descriptionNow}`;
+    const { forwardedFor: from } = webSocket;
+    const origin = from === '' ? '' : `${from.includes(':') ? `[${from}]` : from}/`;
+    return `${origin}${address} - wid:${this.id}${this.descriptionNow}`;
+  }
+
+  get isWebSocket(): boolean {
+    return Boolean(this.socket.webSocket);
   }
 
   protected get descriptionNow(): string {
@@ -173,7 +181,7 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
       rtt,
       server: host.name,
       kind: 'Client',
-      client_type: 'nats',
+      client_type: this.isWebSocket ? 'websocket' : 'nats',
     });
   }
 }

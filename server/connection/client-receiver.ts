@@ -10,6 +10,7 @@ import { Buffer } from 'node:buffer';
 import type { Account } from '../account/account.ts';
 import type { Message } from '../protocol/message.ts';
 import { encodedBytesMax, writeLine, writeMessage } from '../protocol/message-encoder.ts';
+import { encodeInfo } from '../protocol/server-info.ts';
 import type { Producer, SinkKind } from '../ports.ts';
 import type { Subscription } from '../subject/subscription.ts';
 import { CHUNK_BYTES_MAX } from './chunk-pool.ts';
@@ -56,7 +57,7 @@ export abstract class ClientReceiver extends Connection {
   abstract arrived(): void;
 
   greetClient(): void {
-    this.greet(this.host.clientInfo(this, null));
+    this.greet(encodeInfo(this.host.clientInfo(this, null)));
   }
 
   /** What it sends is the protocol from now on. */

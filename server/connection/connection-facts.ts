@@ -36,6 +36,7 @@ export interface ConnectionFacts {
   /** null: not encrypted. */
   readonly tls: TlsPeer | null;
   readonly isTlsFirst: boolean;
+  readonly isWebSocket: boolean;
   /** Who it says it is, and '' if it says nothing; a token is not shown. */
   readonly user: string;
   readonly account: string;
@@ -64,6 +65,7 @@ export function baseFacts(connection: Connection, clock: Clock): Omit<Connection
     version: '',
     tls: connection.socket.tls ?? null,
     isTlsFirst: false,
+    isWebSocket: Boolean(connection.socket.webSocket),
     user: '',
   };
 }

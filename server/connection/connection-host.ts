@@ -7,6 +7,7 @@ import type { ParserLimits } from '../protocol/client-parser.ts';
 import type { ConnectOptions } from '../protocol/connect-options.ts';
 import type { ClosedReason } from '../protocol/errors.ts';
 import type { Message } from '../protocol/message.ts';
+import type { ServerInfo } from '../protocol/server-info.ts';
 import type { Permissions } from '../account/permissions.ts';
 import type { Connection } from './connection.ts';
 import type { DeadlineWheel } from './deadline-wheel.ts';
@@ -74,8 +75,10 @@ export interface ConnectionHost {
   /** Whether a CONNECT with credentials has to come first. */
   readonly authRequired: boolean;
 
-  /** The INFO line for one client; `connectInfo` is the second one, after its first PING. */
-  clientInfo(client: Greeted, connectInfo: Account | null): Uint8Array;
+  /** INFO for one client; `connectInfo` is for the second one, after its first PING. */
+  clientInfo(client: Greeted, connectInfo: Account | null): ServerInfo;
+  /** An INFO for everybody, with what is different for those who connect here. */
+  infoAtPort(info: ServerInfo): ServerInfo;
   /** What a client has to sign that logs in with a key; '' where nobody does. */
   makeNonce(): string;
   /** Checks credentials; `null` refuses. `later`: the answer takes a while, and comes to `decided`. */

@@ -172,11 +172,26 @@ export interface SocketHandler {
 
 export const HEADROOM_BYTES = 65_536;
 
+/** What somebody said who asked for WebSocket. */
+export interface WebSocketPeer {
+  /** Address that a proxy says it speaks for; '' for none. */
+  readonly forwardedFor: string;
+  /** What cookies hold in place of what CONNECT leaves out; null: nothing. */
+  readonly cookies: {
+    readonly jwt: string;
+    readonly user: string;
+    readonly pass: string;
+    readonly token: string;
+  } | null;
+}
+
 export interface Socket {
   readonly remote: Address;
   readonly local: Address;
   /** What the handshake came to; absent where nothing is encrypted. */
   readonly tls?: TlsPeer | null;
+  /** What the peer said that asked for WebSocket; absent where that is not spoken. */
+  readonly webSocket?: WebSocketPeer | null;
   /**
    * Shakes hands with whom was dialled, and reads what is decrypted if that succeeds; `done` hears of either, once, unless
    * the socket closes first. Only where this side has dialled, and absent where nothing can be encrypted.

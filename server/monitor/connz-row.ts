@@ -46,8 +46,9 @@ export function* writeRow(entry: ConnzEntry, options: RowOptions, json: JsonDocu
   json.end();
 }
 
-function identityMembers({ id, kind, host, port }: ConnectionFacts): object {
-  return { cid: id, kind, type: kind === 'Client' ? 'nats' : undefined, ip: host, port };
+function identityMembers({ id, kind, host, port, isWebSocket }: ConnectionFacts): object {
+  const type = isWebSocket ? 'websocket' : 'nats';
+  return { cid: id, kind, type: kind === 'Client' ? type : undefined, ip: host, port };
 }
 
 function timeMembers(facts: ConnectionFacts, now: Now): object {

@@ -36,6 +36,8 @@ export interface MonitorSource {
   readonly systemAccount: Account;
   readonly clients: ReadonlyMap<number, ClientConnection>;
   readonly leafNodes: Pick<LeafNodes, 'listener' | 'links' | 'linkSnapshots' | 'remoteSnapshots'>;
+  /** `null`: nobody is accepted who speaks WebSocket. */
+  readonly webSocketDoor: { readonly address: Address | null } | null;
   readonly closedConnections: ClosedConnections;
   readonly clientsAccepted: number;
   /** Of connections that are gone. */

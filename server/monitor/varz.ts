@@ -17,6 +17,7 @@ import type { Query } from './query.ts';
 import { validUntil } from './server-certificate.ts';
 import { ageText, momentText } from './time-text.ts';
 import { leafPart } from './varz-leaf.ts';
+import { webSocketPart } from './varz-websocket.ts';
 
 export function varz(_query: Query, context: MonitorContext): HttpResponse {
   context.requests.count('/varz');
@@ -84,7 +85,7 @@ function parts(source: MonitorSource): object {
     gateway: {},
     leaf: leafPart(source),
     mqtt: {},
-    websocket: {},
+    websocket: webSocketPart(source),
     jetstream: jetStreamView === null ? {} : jetStreamView.varz(),
     // Without TLS, the default.
     tls_timeout: (options.tls?.timeoutMs ?? 2_000) / 1000,

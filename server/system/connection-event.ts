@@ -84,6 +84,6 @@ function saidBy(client: ClientConnection, account: string): object {
     // Who vouches for a key is whoever has the account.
     issuer_key: nkey === '' || client.account === null ? undefined : account,
     kind: 'Client',
-    client_type: 'nats',
+    client_type: client.isWebSocket ? 'websocket' : 'nats',
   };
 }

@@ -3,7 +3,6 @@
  * goes, or ends. They are for one server alone, and answered with an envelope that is empty but for who answers.
  */
 
-import { encodeInfo } from '../protocol/server-info.ts';
 import { goUint64 } from '../protocol/go-json-schema.ts';
 import { field, GoStruct } from '../protocol/go-json-struct.ts';
 import { decode } from '../protocol/go-json.ts';
@@ -76,7 +75,7 @@ export class ServerCommands {
     const client = this.host.clients.get(cid);
     if (client === undefined) return 'no such client id';
     const info = { ...this.host.info, client_id: client.id, client_ip: client.socket.remote.host, ldm: true };
-    const isTold = client.sendAsyncInfo(encodeInfo(info));
+    const isTold = client.sendAsyncInfo(info);
     return isTold ? null : 'client does not support Lame Duck Mode or is not ready to receive the notification';
   }
 }

@@ -29,6 +29,7 @@ import type {
   SocketHandler,
   Timer,
   TlsPeer,
+  WebSocketPeer,
 } from '../io/io.ts';
 import { closeAnswer, closeContent, CloseStatus } from './close-frame.ts';
 import { type ControlCode, OpCode } from './frame.ts';
@@ -44,6 +45,8 @@ const FLUSH_BYTES = 4;
 const CLOSE_MS = 1000;
 const NO_BYTES = Buffer.alloc(0);
 const NO_PIECES: readonly Uint8Array[] = [];
+
+const SAID_NOTHING: WebSocketPeer = { forwardedFor: '', cookies: null };
 
 const ignore = (): void => undefined;
 
@@ -61,6 +64,7 @@ type InFlight = 'nothing' | 'content' | 'part of content' | 'control';
 export class FramedSocket implements Socket, SocketHandler, FrameSink, InflaterHandler {
   /** Hears why the stream can't be taken any further, if so. */
   onBroken: (failure: string) => void = ignore;
+  readonly webSocket: WebSocketPeer = SAID_NOTHING;
   protected readonly socket: Socket;
   protected readonly io: Io;
   protected handler: SocketHandler | null = null;
@@ -75,6 +79,8 @@ export class FramedSocket implements Socket, SocketHandler, FrameSink, InflaterH
   private pong: Buffer | null = null;
   private close: Buffer | null = null;
   private isEnding = false;
+  /** What the owner wrote has been taken, before there was anybody to tell. */
+  private isWrittenUntold = false;
 
   private readonly decoder: FrameDecoder = new FrameDecoder(this);
   private inflater: Inflater | null = null;
@@ -97,6 +103,9 @@ export class FramedSocket implements Socket, SocketHandler, FrameSink, InflaterH
   /** Who hears everything about it. */
   attach(handler: SocketHandler): void {
     this.handler = handler;
+    if (!this.isWrittenUntold) return;
+    this.isWrittenUntold = false;
+    handler.written();
   }
 
   /** Speaks WebSocket from now on. */
@@ -215,7 +224,10 @@ export class FramedSocket implements Socket, SocketHandler, FrameSink, InflaterH
       });
       return;
     }
-    if (was === 'content') this.handler?.written();
+    if (was === 'content') {
+      if (this.handler === null) this.isWrittenUntold = true;
+      else this.handler.written();
+    }
     // What the owner has written meanwhile may be in flight already.
     if (this.inFlight === 'nothing') this.sendNext();
   }

@@ -188,7 +188,6 @@ describe('what petiole does not have yet', () => {
   test.each([
     ['cluster { name: c, listen: "a:1" }', '1:0: cluster: not supported by petiole yet'],
     ['gateway { name: g }', '1:0: gateway: not supported by petiole yet'],
-    ['ws { port: 1 }', '1:0: ws: not supported by petiole yet'],
     ['mqtt { port: 1883 }', '1:0: mqtt: not supported by petiole yet'],
     ['operator: "x.jwt"', '1:0: operator: not supported by petiole yet'],
     ['resolver: MEMORY', '1:0: resolver: not supported by petiole yet'],

@@ -179,7 +179,15 @@ describe('every option is compared', () => {
   /** Copies of the section that differ in one value each, by the path of that value. */
   const variants = (section: object, path: string): [string, object][] =>
     Object.entries(section).flatMap(([name, value]): [string, object][] => {
-      const isSection = ['authorization', 'jetstream', 'limits', 'leafnodes', 'listener'].includes(name);
+      const isSection = [
+        'authorization',
+        'jetstream',
+        'limits',
+        'leafnodes',
+        'listener',
+        'websocket',
+        'cookies',
+      ].includes(name);
       if (!isSection) return [[path + name, { ...section, [name]: other(value) }]];
       return variants(value, `${path}${name}.`).map(([where, inner]) => [where, { ...section, [name]: inner }]);
     });

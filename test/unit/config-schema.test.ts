@@ -70,6 +70,7 @@ const KNOWN: Readonly<Record<string, string>> = {
     listen port host net advertise no_tls tls same_origin allowed_origins allowed_origin allow_origins allow_origin
     origins origin handshake_timeout compress compression authorization authentication jwt_cookie user_cookie
     pass_cookie token_cookie no_auth_user headers ping_interval`,
+  'websocket.authorization': 'user username pass password token timeout',
   mqtt: `
     listen port host net tls authorization authentication no_auth_user ack_wait ackwait js_api_timeout api_timeout
     max_ack_pending max_pending max_inflight js_domain stream_replicas consumer_replicas consumer_memory_storage

@@ -27,6 +27,7 @@ function facts(id: number): ConnectionFacts {
     subscriptions: 0,
     tls: null,
     isTlsFirst: false,
+    isWebSocket: false,
     name: '',
     lang: '',
     version: '',

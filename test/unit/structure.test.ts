@@ -26,7 +26,7 @@ const rows: readonly Row[] = [
   { rooms: ['server/server.ts'] },
   { rooms: ['server/jetstream-slot.ts'] },
   { rooms: ['server/rooms.ts'] },
-  { rooms: ['server/jetstream-start.ts', 'server/leaf-door.ts'] },
+  { rooms: ['server/jetstream-start.ts', 'server/leaf-door.ts', 'server/websocket-door.ts'] },
   { rooms: ['server/reload.ts'] },
   { rooms: ['server/announcement.ts'] },
   { rooms: ['server/start-error.ts'] },

@@ -2,8 +2,8 @@
  * One attempt to reach a hub: it ends with a socket that stands, or with a text that says why not, within the time
  * allowed. What the socket has to tell afterwards goes to the connection that was made of it.
  *
- *     dialling ──connected──────────────────────────────────────────► reached
- *         └─────to the proxy──► CONNECT sent ──200, the hub is there──┘
+ *     dialling ──connected───────────────────────────────────────────────────► reached
+ *         └─────to the proxy──► [TLS] ──► CONNECT sent ──200, the hub is there──┘
  *
  * A proxy has as much time for its answer as there was for the connection to it. What comes behind the answer, in the
  * same read too, is the hub's.
@@ -13,8 +13,9 @@
 
 import { Buffer } from 'node:buffer';
 import type { LeafProxyOptions } from '../server/config/options.ts';
-import type { Address, Io, IoError, Socket, SocketHandler, Timer } from '../server/io/io.ts';
+import type { Address, Io, IoError, Socket, SocketHandler, Timer, TlsContext } from '../server/io/io.ts';
 import { HttpResponse } from './http-response.ts';
+import { dialledContext, handshakeText } from './remote-encryption.ts';
 
 export interface DialOutcome {
   /** The socket stands; the answer hears everything about it. */
@@ -29,6 +30,7 @@ export interface Route {
 }
 
 const OK = 200;
+const TLS_TIMEOUT_MS = 2000;
 const TIMED_OUT = { code: 'ETIMEDOUT', message: 'i/o timeout' };
 
 export class Dial implements SocketHandler {
@@ -64,10 +66,37 @@ export class Dial implements SocketHandler {
   connected(): void {
     if (this.isOver) return;
     const { proxy, hub } = this.route;
-    if (proxy === null) {
-      this.reach();
+    if (proxy === null) this.reach();
+    else if (proxy.isEncrypted) this.shakeHands(hub, proxy);
+    else this.ask(hub, proxy);
+  }
+
+  private shakeHands(hub: Address, proxy: LeafProxyOptions): void {
+    const { socket } = this;
+    const { host, tls } = proxy;
+    const fail = (text: string): void => this.fail(`proxy TLS handshake failed: ${text}`);
+    let context: TlsContext | null;
+    try {
+      context = dialledContext(this.io, tls);
+    } catch (error) {
+      fail(`the settings cannot be used: ${(error as Error).message}`);
       return;
     }
+    if (context === null || socket.encrypt === undefined) {
+      fail('this network has no TLS');
+      return;
+    }
+    this.timer.cancel();
+    this.timer = this.io.timers.after(tls?.timeoutMs ?? TLS_TIMEOUT_MS, () => fail('i/o timeout'));
+    socket.encrypt(context, { host, isVerified: tls?.isInsecure !== true }, (error) => {
+      if (this.isOver) return;
+      const failure = handshakeText(error, socket.tls ?? null, host);
+      if (failure === null) this.ask(hub, proxy);
+      else fail(failure);
+    });
+  }
+
+  private ask(hub: Address, proxy: LeafProxyOptions): void {
     this.timer.cancel();
     this.timer = this.startTimer();
     this.answer = new HttpResponse();

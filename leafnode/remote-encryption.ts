@@ -79,27 +79,37 @@ export class RemoteEncryption {
   }
 
   private failureOf(error: IoError | null, peer: TlsPeer | null, expected: string): string | null {
-    if (error?.code === WRONG_NAME && peer?.certificate) {
-      const verification = `x509: certificate is not valid for ${expected}`;
-      return `tls: failed to verify certificate: ${verification} (${certificateText(peer.certificate)})`;
-    }
-    if (error !== null || peer === null) return handshakeFailure(error, peer).text;
+    const failure = handshakeText(error, peer, expected);
+    if (failure !== null || peer === null) return failure;
     return isPinned(peer, this.options?.pinnedKeys ?? []) ? null : 'certificate not pinned';
   }
 
   private contextOf(): TlsContext | null {
-    const { options } = this;
-    this.context ??=
-      this.io.network.tls?.context({
-        certificates: options?.certificates ?? [],
-        authorities: options?.authorities ?? null,
-        verifiesClients: false,
-        minVersion: options?.minVersion ?? 'TLSv1.2',
-        ciphers: options?.ciphers ?? DEFAULT_CIPHERS,
-        curves: options?.curves ?? DEFAULT_CURVES,
-      }) ?? null;
+    this.context ??= dialledContext(this.io, this.options);
     return this.context;
   }
+}
+
+/** Why hands could not be shaken with who is `expected`; `null` if they could. */
+export function handshakeText(error: IoError | null, peer: TlsPeer | null, expected: string): string | null {
+  if (error?.code === WRONG_NAME && peer?.certificate) {
+    const verification = `x509: certificate is not valid for ${expected}`;
+    return `tls: failed to verify certificate: ${verification} (${certificateText(peer.certificate)})`;
+  }
+  return error === null && peer !== null ? null : handshakeFailure(error, peer).text;
+}
+
+/** Makes settings ready to shake hands with who is dialled; `null` where nothing can be encrypted. Throws as `context`. */
+export function dialledContext(io: Io, options: TlsOptions | null): TlsContext | null {
+  const settings = {
+    certificates: options?.certificates ?? [],
+    authorities: options?.authorities ?? null,
+    verifiesClients: false,
+    minVersion: options?.minVersion ?? 'TLSv1.2',
+    ciphers: options?.ciphers ?? DEFAULT_CIPHERS,
+    curves: options?.curves ?? DEFAULT_CURVES,
+  } as const;
+  return io.network.tls?.context(settings) ?? null;
 }
 
 function isAddress(host: string): boolean {

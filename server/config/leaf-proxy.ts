@@ -5,15 +5,27 @@
  */
 
 import { goQuote } from '../protocol/go-quote.ts';
-import { absent, Keys, readEntries } from './key.ts';
+import { Keys, readEntries } from './key.ts';
 import type { Key } from './key.ts';
 import { addressOf } from './leaf-url.ts';
 import type { LeafProxyOptions, LeafRemoteOptions } from './options.ts';
 import type { Reading } from './reading.ts';
+import { readTlsBlock } from './schema-tls.ts';
+import type { TlsDraft } from './transport-options.ts';
 import { goType, isMap } from './tree.ts';
 import type { ConfigNode, Place } from './tree.ts';
 
-const HTTP_PORT = 80;
+const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
+  ['http', 80],
+  ['https', 443],
+]);
+const TLS_TIMEOUT_MS = 2000;
+/** What a client of a proxy can have of a `tls` block; stores of the system petiole has nowhere. */
+const TLS_NAMES: ReadonlySet<string> = new Set([
+  ...['cert_file', 'key_file', 'ca_file', 'certs', 'certificates', 'insecure', 'min_version', 'timeout'],
+  ...['cipher_suites', 'allow_insecure_cipher_suites', 'curve_preferences'],
+  ...['cert_store', 'cert_match_by', 'cert_match', 'cert_match_skip_invalid', 'ca_certs_match'],
+]);
 
 /** A block while it is read. */
 export interface ProxyBlock {
@@ -22,6 +34,7 @@ export interface ProxyBlock {
   username: string;
   password: string;
   timeoutMs: number;
+  tls: TlsDraft | null;
 }
 
 const proxy = new Keys<ProxyBlock>(null);
@@ -39,8 +52,14 @@ export const LEAF_PROXY_KEYS: readonly Key<ProxyBlock>[] = [
       draft.timeoutMs = reading.duration(node, 'proxy timeout') ?? draft.timeoutMs;
     },
   ),
-  absent('tls', 'map', { ...FIXED_LEAF, doc: 'Encrypts the way to the proxy.' }),
+  proxy.custom('tls', 'map', { live: 'LeafNode', doc: 'How the way to an https proxy is encrypted.' }, readProxyTls),
 ];
+
+function readProxyTls(draft: ProxyBlock, node: ConfigNode, reading: Reading): void {
+  const wrong = isMap(node.value) ? [...node.value].filter(([name]) => !TLS_NAMES.has(name.toLowerCase())) : [];
+  for (const [name, { place }] of wrong) reading.error(place, `${goQuote(name)} is not supported for proxy TLS`);
+  if (wrong.length === 0) draft.tls = readTlsBlock(node, reading);
+}
 
 /** The block as it stands there; null where it is none, which is reported. */
 export function readProxy(node: ConfigNode, reading: Reading): ProxyBlock | null {
@@ -48,45 +67,50 @@ export function readProxy(node: ConfigNode, reading: Reading): ProxyBlock | null
     reading.error(node.place, `Expected proxy to be a map, got ${goType(node.value)}`);
     return null;
   }
-  const draft: ProxyBlock = { place: node.place, url: '', username: '', password: '', timeoutMs: 0 };
+  const draft: ProxyBlock = { place: node.place, url: '', username: '', password: '', timeoutMs: 0, tls: null };
   readEntries(LEAF_PROXY_KEYS, node.value, draft, reading);
   return draft;
 }
 
 /** What the block comes to for a remote; null: it has none. A string says what is wrong with it. */
 export function proxyOf(
-  { url, username, password, timeoutMs }: ProxyBlock,
-  { urls, tls }: Pick<LeafRemoteOptions, 'urls' | 'tls'>,
+  { url, username, password, timeoutMs, tls }: ProxyBlock,
+  remote: Pick<LeafRemoteOptions, 'urls' | 'tls'>,
 ): LeafProxyOptions | string | null {
   if (url === '') {
-    const isUnset = username === '' && password === '' && timeoutMs === 0;
+    const isUnset = username === '' && password === '' && timeoutMs === 0 && tls === null;
     return isUnset ? null : 'proxy URL must be specified when other proxy options are set';
   }
   const address = addressOfProxy(url);
   if (typeof address === 'string') return address;
+  if (tls !== null && !address.isEncrypted) return 'proxy TLS configuration requires an https proxy URL, got: http';
   if (timeoutMs < 0) return 'proxy timeout must be >= 0';
+  if (tls !== null && tls.timeoutMs < 0) return 'proxy TLS timeout must be >= 0';
   if ((username === '') !== (password === '')) {
     return 'proxy username and password must both be specified or both be empty';
   }
-  const encrypted = tls === null ? urls.find(({ isEncrypted }) => isEncrypted) : undefined;
+  const encrypted = remote.tls === null ? remote.urls.find(({ isEncrypted }) => isEncrypted) : undefined;
   if (encrypted !== undefined) {
     return `proxy is configured but remote URL ${encrypted.redactedText} requires TLS and no TLS configuration is provided. When using proxy with TLS endpoints, ensure TLS is properly configured for the leafnode remote`;
   }
-  return { ...address, username, password, timeoutMs };
+  const given = tls && { ...tls, timeoutMs: tls.timeoutMs || TLS_TIMEOUT_MS };
+  return { ...address, username, password, timeoutMs, tls: given };
 }
 
-function addressOfProxy(url: string): Pick<LeafProxyOptions, 'host' | 'port'> | string {
+function addressOfProxy(url: string): Pick<LeafProxyOptions, 'host' | 'port' | 'isEncrypted'> | string {
   const [start, scheme] = /^([A-Za-z][A-Za-z0-9+.-]*):/.exec(url) ?? ['', ''];
   if (scheme === '' && url.includes(':')) {
     return `invalid proxy URL: parse ${goQuote(shown(url))}: first path segment in URL cannot contain colon`;
   }
   const lowerScheme = (scheme ?? '').toLowerCase();
-  if (lowerScheme === 'https') return 'https proxy: not supported by petiole yet';
-  if (lowerScheme !== 'http') return `proxy URL scheme must be http or https, got: ${lowerScheme}`;
+  const defaultPort = DEFAULT_PORTS.get(lowerScheme);
+  if (defaultPort === undefined) return `proxy URL scheme must be http or https, got: ${lowerScheme}`;
   const [, authority = ''] = /^\/\/([^/?#]*)/.exec(url.slice(start.length)) ?? [];
   const hostText = authority.slice(authority.lastIndexOf('@') + 1);
   if (hostText === '') return 'proxy URL must specify a host';
-  return addressOf(hostText, HTTP_PORT) ?? `invalid proxy URL: parse ${goQuote(shown(url))}: ${faultOf(hostText)}`;
+  const address = addressOf(hostText, defaultPort);
+  if (address === null) return `invalid proxy URL: parse ${goQuote(shown(url))}: ${faultOf(hostText)}`;
+  return { ...address, isEncrypted: lowerScheme === 'https' };
 }
 
 function faultOf(hostText: string): string {

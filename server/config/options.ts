@@ -245,4 +245,8 @@ export interface LeafProxyOptions {
   readonly password: string;
   /** Of the connection to the proxy and of its answer, each; 0: as dialling. */
   readonly timeoutMs: number;
+  /** It is spoken to over TLS. */
+  readonly isEncrypted: boolean;
+  /** null: with the defaults, if at all. */
+  readonly tls: TlsOptions | null;
 }

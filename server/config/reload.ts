@@ -136,7 +136,7 @@ function remotesRefusal(before: readonly LeafRemoteOptions[], after: readonly Le
       return `config reload not supported for LeafNode: remote ${which}: field ${goQuote(field)}: old=${oldText}, new=${newText}`;
     }
     // What changed would show the password.
-    if (JSON.stringify(old.proxy) === JSON.stringify(remote.proxy)) continue;
+    if (JSON.stringify({ ...old.proxy, tls: null }) === JSON.stringify({ ...remote.proxy, tls: null })) continue;
     return `config reload not supported for LeafNode: remote ${remoteName(remote)}: field "Proxy": only the proxy TLS configuration can be changed`;
   }
   return null;

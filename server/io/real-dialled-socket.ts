@@ -1,5 +1,6 @@
 /**
- * A connection that this side dialled: it reads into the static buffer, and may be encrypted at any time.
+ * A connection that this side dialled: it reads into the static buffer, and may be encrypted at any time, with whom was
+ * dialled and then, through what they decrypt, with who is behind them.
  *
  * The certificate of the other end is checked here and not by the runtime's socket, which would be gone, and the
  * certificate with it, before anybody could say which one was refused. As in Go, a name has to be among the certificate's

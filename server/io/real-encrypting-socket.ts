@@ -47,9 +47,12 @@ export abstract class EncryptingSocket extends RuntimeSocket implements TlsStrea
     this.handshakeEnded = done;
   }
 
-  /** The TLS socket that `wrap` makes of the plain one is the connection from now on. */
+  /** The TLS socket that `wrap` makes of the one there was is the connection from now on. */
   protected begin<T extends tls.TLSSocket>(plain: OwnedSocket, wrap: () => T, done: HandshakeEnd): T {
     plain.removeAllListeners('end');
+    // It may be an encrypted one itself: what it decrypts the other one reads from its handle.
+    this.stream?.release();
+    this.stream = null;
     const encrypted = wrap();
     this.handshakeEnded = done;
     this.own(encrypted);

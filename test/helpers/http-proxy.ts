@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
+import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { onTestFinished } from 'vitest';
 
 const OPENED = 'HTTP/1.1 200 Connection established\r\n\r\n';
@@ -24,8 +25,10 @@ export class HttpProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
 
-  constructor() {
-    this.#server = createServer((near) => void this.#accept(near));
+  /** `tls`: it is spoken to over TLS, and shows this. */
+  constructor(tls: TlsOptions | null) {
+    const accept = (near: Socket): void => void this.#accept(near);
+    this.#server = tls === null ? createServer(accept) : createTlsServer(tls, accept);
   }
 
   async listen(): Promise<void> {
@@ -37,15 +40,15 @@ export class HttpProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** Resets every connection there is. */
-  reset(): void {
-    for (const socket of this.#sockets) socket.resetAndDestroy();
+  /** Drops every connection there is. */
+  drop(): void {
+    for (const socket of this.#sockets) socket.destroy();
   }
 
   async close(): Promise<void> {
     const closed = once(this.#server, 'close');
     this.#server.close();
-    this.reset();
+    this.drop();
     await closed;
   }
 
@@ -103,8 +106,8 @@ export class HttpProxy {
 }
 
 /** Starts a proxy; it is closed when the test has ended. */
-export async function startHttpProxy(): Promise<HttpProxy> {
-  const proxy = new HttpProxy();
+export async function startHttpProxy(tls: TlsOptions | null = null): Promise<HttpProxy> {
+  const proxy = new HttpProxy(tls);
   await proxy.listen();
   onTestFinished(() => proxy.close());
   return proxy;

@@ -2,6 +2,7 @@
 /* oxlint-disable vitest/expect-expect -- waiting for a condition asserts, too */
 import { describe, expect, it } from 'vitest';
 import type { LeafProxyOptions, LeafRemoteOptions } from '../../server/config/options.ts';
+import type { TlsOptions } from '../../server/config/transport-options.ts';
 import { TestAuthority } from '../helpers/certificates.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { type HttpProxy, startHttpProxy } from '../helpers/http-proxy.ts';
@@ -12,7 +13,7 @@ import { temporaryDirectory } from '../helpers/temporary-directory.ts';
 import { until } from '../helpers/until.ts';
 
 function proxyOptions({ port }: { port: number }, more: Partial<LeafProxyOptions> = {}): LeafProxyOptions {
-  return { host: '127.0.0.1', port, username: '', password: '', timeoutMs: 0, ...more };
+  return { host: '127.0.0.1', port, username: '', password: '', timeoutMs: 0, isEncrypted: false, tls: null, ...more };
 }
 
 /** A message each way. */
@@ -55,7 +56,7 @@ describeWithHub('a leaf link through an HTTP proxy', () => {
     const base64 = Buffer.from('joe:pa:ss é').toString('base64');
     expect(proxy.requests[0]).toContain(`\r\nProxy-Authorization: Basic ${base64}\r\n`);
     proxy.answer = 'HTTP/1.1 407 Proxy Authentication Required\r\n\r\n';
-    proxy.reset();
+    proxy.drop();
     await until(() => edge.logged('proxy CONNECT failed'), 'the failure');
     expect(edge.log.join('\n')).not.toMatch(new RegExp(`joe|pa:ss|${base64}`));
   });
@@ -123,10 +124,90 @@ describeWithHub('a leaf link through an HTTP proxy', () => {
     const edge = await startLeafPetiole({ urls: [hub.url()], remote: { proxy: proxyOptions(proxy) } });
     for (let round = 1; round <= 3; round++) {
       await until(() => edge.leafNodes.remoteSnapshots()[0]?.opens === round, 'a link', 10_000);
-      proxy.reset();
+      proxy.drop();
     }
     await until(() => edge.leafNodes.remoteSnapshots()[0]?.opens === 4, 'the last link', 10_000);
     await exchange(edge, hub);
+  });
+});
+
+interface Keys {
+  /** Vouches for the hub. */
+  readonly hub: TestAuthority;
+  /** Vouches for the proxy, and nobody else. */
+  readonly proxy: TestAuthority;
+}
+
+function makeKeys(): Keys {
+  return { hub: new TestAuthority(temporaryDirectory()), proxy: new TestAuthority(temporaryDirectory()) };
+}
+
+/** A proxy over TLS, and how the remote comes to it. */
+async function startTlsProxy({ proxy }: Keys, names = 'IP:127.0.0.1'): Promise<{ port: number; at: LeafProxyOptions }> {
+  const { certificate, key } = proxy.issue('proxy', '/CN=proxy', names);
+  const { port } = await startHttpProxy({ cert: certificate, key });
+  return { port, at: proxyOptions({ port }, { isEncrypted: true, tls: clientTls(proxy) }) };
+}
+
+function clientTls(authority: TestAuthority, more = ''): TlsOptions {
+  const { tls } = remoteConfig(`tls { ca_file: "${authority.file}", ${more} }`);
+  if (!tls) throw new Error('no tls');
+  return tls;
+}
+
+function hubTls(authority: TestAuthority, more = ''): string {
+  const { certFile, keyFile } = authority.issue('server', '/CN=hub', 'DNS:localhost');
+  return `tls { cert_file: "${certFile}", key_file: "${keyFile}", ${more} }`;
+}
+
+describeWithHub('a leaf link through a proxy over TLS', () => {
+  it('passes messages on', async () => {
+    const [hub, proxy] = [await startHub(), await startTlsProxy(makeKeys())];
+    const edge = await startLeafPetiole({ urls: [hub.url()], remote: { proxy: proxy.at } });
+    await exchange(edge, hub);
+    expect(errorsOf(edge)).toEqual([]);
+  });
+
+  it.each(['', 'handshake_first: true'])('is encrypted to the hub as well, %s', async (first) => {
+    const keys = makeKeys();
+    const hub = await startHub({ leafnodes: hubTls(keys.hub, first) });
+    const proxy = await startTlsProxy(keys);
+    const remote = { tls: clientTls(keys.hub, first), proxy: proxy.at };
+    const edge = await startLeafPetiole({ urls: [`nats://localhost:${hub.leafAddress.port}`], remote });
+    await exchange(edge, hub);
+    const [near, far] = [await edge.client(), await hub.client()];
+    near.send('SUB large 1\r\n');
+    await hub.awaitInterest(edge.name, ['down', 'large']);
+    const payload = 'x\r\n'.repeat(300_000);
+    far.send(`PUB large ${payload.length}\r\n${payload}\r\n`);
+    await near.expect(`MSG large 1 ${payload.length}\r\n${payload}\r\n`, 10_000);
+    expect(errorsOf(edge)).toEqual([]);
+  });
+
+  it('goes over encrypted WebSocket', async () => {
+    const keys = makeKeys();
+    const hub = await startHub({ config: `websocket { listen: "127.0.0.1:-1", ${hubTls(keys.hub)} }` });
+    const { port } = await hub.server.listening('websocket');
+    const proxy = await startTlsProxy(keys);
+    const remote = { tls: clientTls(keys.hub), proxy: proxy.at };
+    const edge = await startLeafPetiole({ urls: [`wss://localhost:${port}`], remote });
+    await exchange(edge, hub);
+  });
+
+  it.each<[string, (keys: Keys) => Partial<LeafProxyOptions>, string, RegExp]>([
+    ['nobody vouches for', () => ({ tls: null }), 'IP:127.0.0.1', /x509: certificate signed by unknown authority/],
+    ['is somebody else', () => ({}), 'DNS:elsewhere', /x509: certificate is not valid for 127\.0\.0\.1/],
+  ])('is not made through one that %s', async (_, more, names, reason) => {
+    const keys = makeKeys();
+    const proxy = await startTlsProxy(keys, names);
+    const remote = { proxy: { ...proxy.at, ...more(keys) } };
+    const edge = await startLeafPetiole({ urls: ['nats://hub.example:7422'], remote });
+    await until(() => edge.logged('(attempt 1): proxy TLS handshake failed: '), 'the refusal');
+    expect(edge.logged(reason)).toBe(true);
+    const trusting = { ...proxy.at, tls: clientTls(keys.proxy, 'insecure: true') };
+    const hub = await startHub();
+    const other = await startLeafPetiole({ urls: [hub.url()], remote: { proxy: trusting } });
+    await other.link();
   });
 });
 
@@ -203,6 +284,14 @@ describe('a proxy that', () => {
     const proxy = await startHttpProxy();
     proxy.answer = answer;
     await expectFailure(await startRefused(proxy, { timeoutMs: 100 }), 'failed to read proxy response: i/o timeout');
+  });
+
+  it('does not shake hands is given up', async () => {
+    const proxy = await startHttpProxy();
+    const tls = { ...clientTls(new TestAuthority(temporaryDirectory())), timeoutMs: 100 };
+    const edge = await startRefused(proxy, { isEncrypted: true, tls });
+    await expectFailure(edge, 'proxy TLS handshake failed: i/o timeout');
+    expect(proxy.requests).toEqual([]);
   });
 
   it('is not there is told in one line', async () => {

@@ -200,12 +200,8 @@ describe('what petiole does not have yet', () => {
     ['jetstream { unique_tag: az }', '1:12: unique_tag: not supported by petiole yet'],
     ['jetstream { limits { batch { max_msgs: 5 } } }', '1:21: batch: not supported by petiole yet'],
     [
-      'leafnodes { remotes: [ {url: "nats://x", proxy: {url: "https://p"}} ] }',
-      '1:41: https proxy: not supported by petiole yet',
-    ],
-    [
-      'leafnodes { remotes: [ {url: "nats://x", proxy: {url: "http://p", tls: {}}} ] }',
-      '1:66: tls: not supported by petiole yet',
+      'leafnodes { remotes: [ {url: "nats://x", proxy: {url: "https://p", tls: {cert_store: "x"}}} ] }',
+      '1:73: cert_store: not supported by petiole yet',
     ],
   ])('%s', (config, complaint) => {
     expect(complaints(config)).toEqual([complaint]);

@@ -277,6 +277,7 @@ describe('jetstream', () => {
 
 describe('leafnodes', () => {
   const plain = { webSocketPath: null, isEncrypted: false };
+  const plainProxy = { username: '', password: '', timeoutMs: 0, isEncrypted: false, tls: null };
 
   test('a remote with everything a plain link takes', () => {
     const { leafnodes, logWarnings } = optionsOf(`leafnodes {
@@ -396,14 +397,25 @@ describe('leafnodes', () => {
     ['ws_compression: true', { compressesFrames: true, asksForNoMasking: false }],
     ['websocket_compress: true, websocket_no_masking: true', { compressesFrames: true, asksForNoMasking: true }],
     ['proxy { }', { proxy: null }],
-    ['proxy { url: "http://p" }', { proxy: { host: 'p', port: 80, username: '', password: '', timeoutMs: 0 } }],
+    ['proxy { url: "http://p" }', { proxy: { ...plainProxy, host: 'p', port: 80 } }],
+    ['proxy { url: "https://p" }', { proxy: { ...plainProxy, host: 'p', port: 443, isEncrypted: true } }],
     [
       'proxy { url: "HTTP://x:y@[::1]:3128/path", username: u, password: "p:w", timeout: "3s" }',
-      { proxy: { host: '::1', port: 3128, username: 'u', password: 'p:w', timeoutMs: 3000 } },
+      { proxy: { ...plainProxy, host: '::1', port: 3128, username: 'u', password: 'p:w', timeoutMs: 3000 } },
     ],
   ])('a remote with %s', (keys, options) => {
     const { leafnodes } = optionsOf(`leafnodes { remotes: [ { url: "ws://h", ${keys} } ] }`);
     expect(leafnodes.remotes[0]).toMatchObject(options);
+  });
+
+  test('a remote with a proxy over TLS', () => {
+    const proxy = `url: "https://p:1", tls { insecure: true, min_version: "1.3" }`;
+    const { leafnodes } = optionsOf(`leafnodes { remotes: [ { url: "ws://h", proxy { ${proxy} } } ] }`);
+    expect(leafnodes.remotes[0]?.proxy).toMatchObject({
+      port: 1,
+      isEncrypted: true,
+      tls: { isInsecure: true, minVersion: 'TLSv1.3', timeoutMs: 2_000 },
+    });
   });
 
   test('a remote that logs in with a file or a key, encrypted', () => {

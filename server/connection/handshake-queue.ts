@@ -3,14 +3,15 @@
  * the thread that also serves everybody else, and tens of KiB as long as it lasts; whoever asks for one has shown nothing
  * yet.
  *
- *     hello has come whole ─► waiting, newest first ──credit, and room─► going on ─► over
+ *     hello has come whole ─► waiting ──credit, and room─► going on ─► over
  *
- * Credit in milliseconds comes in with time, CREDIT_PER_MS for each, up to CREDIT_MS_MAX; handshakes pay what they take.
- * So one turn is never much longer than 4 ms for them, and half of the time is for others, among them the program at the
- * other end: on a machine that is busy with strangers alone, it is the processor that everybody waits for.
+ * Credit in milliseconds comes in with the time that is left to others, CREDIT_PER_MS for each, up to CREDIT_MS_MAX;
+ * handshakes pay what they take. So a turn is longer than that by one handshake at most, and a third of the time is for
+ * others, among them the program at the other end: on a machine that is busy with strangers alone, it is the processor
+ * that everybody waits for.
  *
- * The newest comes first: when more come than can be served, those that wait longest have given up already, or are about
- * to, and to serve them would help nobody.
+ * The oldest comes first, unless OLDEST_FIRST_MAX wait or there is no room: then more come than can be served, those that
+ * wait longest have given up already, or are about to, and to serve them would help nobody.
  *
  * Bounds: GOING_MAX go on at a time. With more waiting, the one that goes on for longest is given up once it has had
  * GRACE_MS, which is time enough for its two round trips. What waits is a socket unread, and ends at its own deadline.
@@ -18,11 +19,11 @@
 
 import type { Io, Timer } from '../io/io.ts';
 
-const CREDIT_PER_MS = 0.5;
+const CREDIT_PER_MS = 2;
 const CREDIT_MS_MAX = 2;
 const GOING_MAX = 128;
 const GRACE_MS = 500;
-const OLDEST_FIRST_MAX = 256;
+const OLDEST_FIRST_MAX = 1_024;
 /** Those that have ended may stay in the list of those that wait until they are so many, and half of it. */
 const ENDED_KEPT_MAX = 64;
 
@@ -98,6 +99,7 @@ export class HandshakeQueue {
       const beganMs = nowMs;
       nowMs = clock.monotonicMs();
       this.creditMs -= nowMs - beganMs;
+      this.creditedMs += nowMs - beganMs;
     }
     return this.waiting.length === 0 ? null : (CREDIT_MS_MAX / 2 - this.creditMs) / CREDIT_PER_MS;
   }
@@ -121,8 +123,8 @@ export class HandshakeQueue {
   }
 
   private takeNext(): Handshake {
-    const isLong = this.waiting.length > OLDEST_FIRST_MAX;
-    return (isLong ? this.waiting.pop() : this.waiting.shift()) as Handshake;
+    const isTooMuch = this.waiting.length > OLDEST_FIRST_MAX || this.going.size === GOING_MAX - 1;
+    return (isTooMuch ? this.waiting.pop() : this.waiting.shift()) as Handshake;
   }
 
   /** How long there is no room for another; 0: there is. */

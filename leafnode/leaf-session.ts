@@ -149,11 +149,10 @@ export class LeafSession implements SpooledLink {
 
   /** Adds the message to what is sent; false if it does not go. */
   collect(subscription: Subscription, message: Message): boolean {
-    if (!this.isTold) return false;
-    const { outbox, link } = this;
-    if (!outbox.holds(message)) {
-      if (this.cameFrom(message) || !outbox.begin(message)) return false;
-      message.collectFor(link);
+    const { outbox } = this;
+    if (outbox.message !== message) {
+      if (!this.isTold || this.cameFrom(message) || !outbox.begin(message)) return false;
+      message.collectFor(this.link);
       if (this.permits !== null && message.hasReply) this.permits.permit(message.replyText());
     }
     if (subscription.queueGroup !== '') outbox.addQueueGroup(subscription.queueGroup);

@@ -42,8 +42,9 @@ export interface OutboxLink {
   warn(text: string): void;
 }
 
+/** A message that is being collected, and the queue groups to which it goes so far. */
 interface Collection {
-  message: Message | null;
+  readonly message: Message;
   readonly queueGroups: string[];
 }
 
@@ -54,9 +55,15 @@ export class LinkOutbox {
   /** The hub's limit; 0: it has not told any. */
   payloadBytesMax = 0;
   readonly dropped: Dropped = { tooLarge: 0, congested: 0 };
+  /** What is being collected. */
+  message: Message | null = null;
+  private queueGroups: string[] = [];
+  /** Collections that wait until this one is over. */
+  private readonly outer: Collection[] = [];
   private readonly link: OutboxLink;
-  private readonly stack: Collection[] = [];
-  private depth = 0;
+  /** Of the link, from when they are first needed. */
+  private queue: OutboundQueue | null = null;
+  private traffic: Traffic | null = null;
   private readonly pace = new NoticePace(NOTICE_INTERVAL_MS);
 
   constructor(link: OutboxLink, permissions: LeafPermissions) {
@@ -64,50 +71,57 @@ export class LinkOutbox {
     this.permissions = permissions;
   }
 
-  /** Whether `message` is being collected already. */
-  holds(message: Message): boolean {
-    return this.depth > 0 && (this.stack[this.depth - 1] as Collection).message === message;
-  }
-
   /** Begins a collection; false when the message does not go. */
   begin(message: Message): boolean {
-    if (!this.isAllowed(message) || !this.fits(message) || !this.hasRoom(message)) return false;
-    const collection = (this.stack[this.depth] ??= { message: null, queueGroups: [] });
-    const { queueGroups } = collection;
-    collection.message = message;
+    if (!this.isAllowed(message)) return false;
+    const { payloadBytesMax, queueGroups } = this;
+    if (payloadBytesMax > 0 && this.bodyBytes(message) > payloadBytesMax) {
+      this.refuseLarge(message);
+      return false;
+    }
+    const queue = (this.queue ??= this.link.queue);
+    if (queue.isCongested && !this.pressOn(queue, message)) return false;
+    if (this.message !== null) this.interrupt(this.message);
     // Not by its length, which costs a call of the runtime even where there is nothing to remove.
-    while (queueGroups.length > 0) queueGroups.pop();
-    this.depth++;
+    else while (queueGroups.length > 0) queueGroups.pop();
+    this.message = message;
     return true;
+  }
+
+  private interrupt(message: Message): void {
+    this.outer.push({ message, queueGroups: this.queueGroups });
+    this.queueGroups = [];
   }
 
   /** Adds a queue group to the collection that was begun last. */
   addQueueGroup(name: string): void {
-    (this.stack[this.depth - 1] as Collection).queueGroups.push(name);
+    this.queueGroups.push(name);
   }
 
   /** Ends the collection that was begun last: the queue groups to which its message goes, until the next one begins. */
   end(): readonly string[] {
-    const collection = this.stack[--this.depth] as Collection;
-    collection.message = null;
-    return collection.queueGroups;
+    const { queueGroups, outer } = this;
+    this.message = null;
+    if (outer.length > 0) ({ message: this.message, queueGroups: this.queueGroups } = outer.pop() as Collection);
+    return queueGroups;
   }
 
   /** Queues a message that was collected, or is as good as that. */
   send(message: Message, queueGroups: readonly string[]): void {
-    const { queue, traffic } = this.link;
+    const queue = (this.queue ??= this.link.queue);
+    const traffic = (this.traffic ??= this.link.traffic);
+    const { withHeaders } = this;
     const bytes = encodedBytesMax(message, queueGroups);
-    if (bytes > CHUNK_BYTES_MAX) this.sendLarge(message, queueGroups, bytes);
+    if (bytes > CHUNK_BYTES_MAX) this.sendLarge(queue, message, queueGroups, bytes);
     else if (queue.limit - queue.position >= bytes || queue.reserve(bytes)) {
-      queue.position = writeLeafMessage(queue.buffer, queue.position, message, queueGroups, this.withHeaders);
+      queue.position = writeLeafMessage(queue.buffer, queue.position, message, queueGroups, withHeaders);
     } else return;
     traffic.outMessages++;
-    traffic.outBytes += this.bodyBytes(message);
+    traffic.outBytes += message.bodyEnd - (withHeaders ? message.bodyStart : message.payloadStart);
   }
 
   /** A message that does not fit into one chunk: the line, then the body over as many chunks as it takes. */
-  private sendLarge(message: Message, queueGroups: readonly string[], bytes: number): void {
-    const { queue } = this.link;
+  private sendLarge(queue: OutboundQueue, message: Message, queueGroups: readonly string[], bytes: number): void {
     const line = Buffer.allocUnsafe(bytes - message.bodyBytes);
     const length = writeLeafLine(line, 0, message, queueGroups, this.withHeaders);
     queue.append(line, 0, length);
@@ -122,18 +136,14 @@ export class LinkOutbox {
       : this.permissions.maySend(destination, message.destinationStart, message.destinationEnd);
   }
 
-  private fits(message: Message): boolean {
-    const { payloadBytesMax } = this;
-    if (payloadBytesMax === 0 || this.bodyBytes(message) <= payloadBytesMax) return true;
+  private refuseLarge(message: Message): void {
     this.dropped.tooLarge++;
-    this.notice(`Message of ${this.bodyBytes(message)} bytes not sent, the remote accepts ${payloadBytesMax}`);
-    return false;
+    this.notice(`Message of ${this.bodyBytes(message)} bytes not sent, the remote accepts ${this.payloadBytesMax}`);
   }
 
-  /** Whether the link can take more; slows the producer down when it can't take much more. */
-  private hasRoom(message: Message): boolean {
-    const { queue, limits } = this.link;
-    if (!queue.isCongested) return true;
+  /** Whether the link, which has much unsent, can take more; slows the producer down when it can't take much more. */
+  private pressOn(queue: OutboundQueue, message: Message): boolean {
+    const { limits } = this.link;
     if (queue.pendingBytes + this.bodyBytes(message) > limits.maxPendingBytes) {
       this.dropped.congested++;
       this.notice(`Message not sent, ${queue.pendingBytes} bytes wait already`);

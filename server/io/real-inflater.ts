@@ -4,7 +4,8 @@
  *
  *     write ──► stream ──'data'──► inflated, from a buffer with headroom ──all of it──► taken
  *
- * A message that says that it is the end of the stream ends the stream; the next one gets a new one.
+ * A message that says that it is the end of the stream ends the stream, and the next one gets a new one. What follows in
+ * such a message counts for nothing: it is to be a zero byte.
  */
 
 import { Buffer } from 'node:buffer';
@@ -36,7 +37,8 @@ class RealInflater implements Inflater {
   write(bytes: Uint8Array, isLast: boolean): void {
     this.isLast = isLast;
     if (this.hasEnded) {
-      this.afterEnd(bytes);
+      this.hasEnded = !isLast;
+      setImmediate(() => this.took());
       return;
     }
     const stream = (this.stream ??= this.open());
@@ -97,16 +99,6 @@ class RealInflater implements Inflater {
     this.drop();
     this.hasEnded = !this.isLast;
     this.took();
-  }
-
-  /** The message goes on behind the end of its stream, in which there can be nothing. */
-  private afterEnd(bytes: Uint8Array): void {
-    if (this.isLast) this.hasEnded = false;
-    setImmediate(() => {
-      if (this.isClosed) return;
-      if (bytes.length === 0) this.took();
-      else this.handler.failed(new Error('bytes behind the end of the message'));
-    });
   }
 
   /** Once everything has been handed over. */

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { Dial } from '../../leafnode/dial.ts';
 import type { DialOutcome } from '../../leafnode/dial.ts';
+import type { LeafProxyOptions } from '../../server/config/options.ts';
 import type { Io, IoError, Socket, SocketHandler } from '../../server/io/io.ts';
 import { realIo } from '../../server/io/real-io.ts';
 import { freePort } from '../helpers/free-port.ts';
@@ -19,11 +20,28 @@ class StagedDial {
   #expire: () => void = () => {};
   #cancelled = false;
 
-  constructor(host: string) {
-    const socket = { destroy: () => this.destroyed++ } as unknown as Socket;
+  /** Written to the proxy. */
+  written = '';
+  /** Ends the handshake with the proxy. */
+  shaken: (error: IoError | null) => void = () => {};
+
+  constructor(host: string, proxy: LeafProxyOptions | null = null, { encrypts = true, throws = false } = {}) {
+    const socket = {
+      destroy: () => this.destroyed++,
+      write: ([piece]: Buffer[]) => (this.written += String(piece)),
+      ...(encrypts && { encrypt: (_c: unknown, _p: unknown, done: () => void) => (this.shaken = done) }),
+      tls: { version: '1.3', cipher: '', certificate: null },
+    } as unknown as Socket;
+    const context = (): object => {
+      if (throws) throw new Error('no such curve');
+      return {};
+    };
     const io = {
       ...realIo(),
-      network: { connect: (_: unknown, handler: SocketHandler) => ((this.#handler = handler), socket) },
+      network: {
+        connect: (_: unknown, handler: SocketHandler) => ((this.#handler = handler), socket),
+        tls: { context },
+      },
       timers: {
         after: (_: number, callback: () => void) => {
           this.#expire = callback;
@@ -38,7 +56,7 @@ class StagedDial {
       },
       failed: (text) => this.failed.push(text),
     };
-    this.dial = new Dial(io, { hub: { host, port: 7422 }, proxy: null }, 1000, outcome);
+    this.dial = new Dial(io, { hub: { host, port: 7422 }, proxy }, 1000, outcome);
   }
 
   get handler(): SocketHandler {
@@ -98,6 +116,58 @@ describe('an attempt to reach a hub', () => {
     staged.handler.connected();
     staged.dial.cancel();
     expect(staged).toMatchObject({ failed: [], destroyed: 0, reached: 1, timerCancelled: true });
+  });
+});
+
+describe('an attempt to reach a hub through a proxy', () => {
+  const proxy = { host: 'p', port: 3128, username: '', password: '', timeoutMs: 0, isEncrypted: false, tls: null };
+  const say = ({ handler }: StagedDial, text: string): boolean => {
+    const bytes = Buffer.from(text);
+    return handler.data(bytes, 0, bytes.length);
+  };
+
+  it('asks for an address of IPv6 in brackets', () => {
+    const staged = new StagedDial('::1', proxy);
+    staged.handler.connected();
+    expect(staged.written).toMatch(/^CONNECT \[::1\]:7422 HTTP\/1\.1\r\nHost: \[::1\]:7422\r\n/);
+    expect(staged.reached).toBe(0);
+  });
+
+  it.each<[string, (staged: StagedDial) => void, string]>([
+    ['is lost', ({ handler }) => handler.closed(errorWith('ECONNRESET')), 'read: connection reset by peer'],
+    ['is closed', ({ handler }) => handler.closed(null), 'unexpected EOF'],
+    ['fails somehow', ({ handler }) => handler.closed(errorWith('EODD')), 'it says EODD'],
+    ['takes too long', (staged) => staged.expire(), 'i/o timeout'],
+  ])('that %s before it answers is over', (_, happen, text) => {
+    const staged = new StagedDial('h', proxy);
+    staged.handler.connected();
+    happen(staged);
+    expect(staged).toMatchObject({ failed: [`failed to read proxy response: ${text}`], destroyed: 1 });
+    // Whatever it still says.
+    expect(say(staged, 'HTTP/1.1 200 OK\r\n\r\n')).toBe(false);
+    expect(staged.reached).toBe(0);
+  });
+
+  it.each<[string, object, string]>([
+    ['cannot encrypt', { encrypts: false }, 'this network has no TLS'],
+    ['cannot use the settings', { throws: true }, 'the settings cannot be used: no such curve'],
+  ])('over TLS that %s fails', (_, able, text) => {
+    const staged = new StagedDial('h', { ...proxy, isEncrypted: true }, able);
+    staged.handler.connected();
+    expect(staged.failed).toEqual([`proxy TLS handshake failed: ${text}`]);
+  });
+
+  it('over TLS asks when hands are shaken, and not before', () => {
+    const staged = new StagedDial('h', { ...proxy, isEncrypted: true });
+    staged.handler.connected();
+    expect(staged.written).toBe('');
+    staged.shaken(null);
+    expect(staged.written).toMatch(/^CONNECT h:7422 /);
+    const late = new StagedDial('h', { ...proxy, isEncrypted: true });
+    late.handler.connected();
+    late.dial.cancel();
+    late.shaken(null);
+    expect(late).toMatchObject({ written: '', failed: [] });
   });
 });
 

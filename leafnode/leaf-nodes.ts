@@ -97,7 +97,6 @@ export class LeafNodes {
   private readonly context: RemoteContext;
   /** Some peer can be a leaf to this server, so links hear of each other. */
   private readonly joinsLinks: boolean;
-  private readonly accepts: boolean;
   private readonly interests = new Map<Account, AccountInterest>();
   /** `null` until there are spools. */
   private spools: SpoolKeeper | null = null;
@@ -113,10 +112,10 @@ export class LeafNodes {
       inbound: new Message(),
       writeDeadlineMs: options.writeDeadlineMs,
       waitsForWrites: options.writeTimeoutPolicy !== 'close',
+      keepsLinksApart: options.listener.isolatesInterest,
     };
     const { reconnectIntervalMs, dialTimeoutMs } = options;
     this.context = { ...this.settings, host, reconnectIntervalMs, dialTimeoutMs, webSockets: new WebSocketRoom() };
-    this.accepts = options.listener.port !== null;
     this.joinsLinks = joinsLinks(options.listener, options.remotes);
     this.known = enabled.map((remote) => this.makeRemote(remote));
   }
@@ -156,10 +155,7 @@ export class LeafNodes {
   reloadRefusal(remotes: readonly LeafRemoteOptions[]): string | null {
     const before = new Set(this.known.map(({ options }) => remoteKey(options)));
     const added = remotes.filter((remote) => !remote.isDisabled && !before.has(remoteKey(remote)));
-    if (this.joinsLinks) return null;
-    const [first] = added;
-    if (this.accepts && first !== undefined)
-      return notYet(first, 'the first remote beside isolated leaves needs a restart');
+    if (this.joinsLinks || this.settings.keepsLinksApart) return null;
     const hub = added.find(({ isHub }) => isHub);
     return hub === undefined ? null : notYet(hub, 'the first remote that is a leaf needs a restart');
   }
@@ -280,10 +276,9 @@ export class LeafNodes {
   }
 }
 
-/** Whether a link can be told what came over another one. Leaves that all keep to themselves hear nothing of others. */
+/** Whether a link can be told what came over another one. Links that are all kept apart hear nothing of others. */
 function joinsLinks({ port, isolatesInterest }: LeafListenerOptions, remotes: readonly LeafRemoteOptions[]): boolean {
-  if (remotes.some(({ isHub }) => isHub)) return true;
-  return port !== null && (!isolatesInterest || remotes.length > 0);
+  return !isolatesInterest && (port !== null || remotes.some(({ isHub }) => isHub));
 }
 
 function snapshotOf(link: LeafConnection): LeafLinkSnapshot {

@@ -18,6 +18,8 @@ export interface LinkSettings {
   readonly writeDeadlineMs: number;
   /** A write that takes too long is given more time. */
   readonly waitsForWrites: boolean;
+  /** No link hears of the interest of others, whichever side dialled. */
+  readonly keepsLinksApart: boolean;
 }
 
 export interface LinkTerms extends LinkSettings {

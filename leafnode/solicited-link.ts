@@ -61,7 +61,7 @@ export class SolicitedLink extends LeafConnection {
       [...options.denyImports, ...own],
     ];
     this.denies = { denyExports, denyImports, ownDomain, ...(options.isHub && { inbound: null }) };
-    this.isIsolated = options.isIsolated;
+    this.isIsolated = terms.keepsLinksApart || options.isIsolated;
     this.joined = this.join(interest, new LeafPermissions(this.denies, null, null));
     this.joined.spool = terms.spool;
     this.agreement = new LinkCompression(socket, options.compression);

@@ -12,7 +12,7 @@
  * Bounds: one shadow per subscription and import that it meets.
  */
 
-import type { Sink, SinkKind } from '../ports.ts';
+import type { LinkSink, Sink, SinkKind } from '../ports.ts';
 import { Message } from '../protocol/message.ts';
 import { isSubsetMatch } from '../subject/subject.ts';
 import { Subscription } from '../subject/subscription.ts';
@@ -33,12 +33,12 @@ export interface StreamImport {
 }
 
 export class StreamImports {
-  private readonly imports: readonly StreamImport[];
+  private readonly imports: readonly LinkedImport[];
   private readonly random: FractionSource;
   private readonly shadows = new Map<Subscription, readonly Shadow[]>();
 
   constructor(imports: readonly StreamImport[], random: FractionSource) {
-    this.imports = imports;
+    this.imports = imports.map((each) => new LinkedImport(each, random, this));
     this.random = random;
   }
 
@@ -46,8 +46,8 @@ export class StreamImports {
     if (subscription.sink.sinkKind === 'internal' && isOwnService(subscription)) return;
     const shadows: Shadow[] = [];
     for (const each of this.imports) {
-      const subject = this.shadowSubject(each, subscription.subject);
-      if (subject !== null) shadows.push(new Shadow(subscription, subject, each, this.random));
+      const subject = this.shadowSubject(each.stream, subscription.subject);
+      if (subject !== null) shadows.push(new Shadow(subscription, subject, each));
     }
     if (shadows.length === 0) return;
     this.shadows.set(subscription, shadows);
@@ -59,6 +59,11 @@ export class StreamImports {
     if (shadows === undefined) return;
     this.shadows.delete(subscription);
     for (const shadow of shadows) shadow.close();
+  }
+
+  /** Sends what has been collected for links of this message: it comes by another import, too. */
+  sendCollected(message: Message): void {
+    for (const each of this.imports) each.sendCollected(message);
   }
 
   /** Nothing is imported any more. */
@@ -98,19 +103,77 @@ export function overlap(one: string, other: string): string | null {
   return both.join('.');
 }
 
+/**
+ * One import, and what it brings to links: they share one copy of a message and send it when all receivers are known. With
+ * a copy for each of its subscriptions a link would send the message as often, to plain subscribers behind it each time
+ * (nats-server#5473).
+ *
+ *     message ──► shadows of the link's subscriptions ──collect──► copy ──► once over each link
+ *
+ * Copies form a stack: a receiver may publish to the exporter while others are still being found.
+ */
+class LinkedImport implements LinkSink {
+  readonly sinkKind: SinkKind = 'leaf';
+  readonly stream: StreamImport;
+  private readonly random: FractionSource;
+  private readonly all: StreamImports;
+  private readonly stack: { message: Message | null; readonly copy: Message }[] = [];
+  private depth = 0;
+
+  constructor(stream: StreamImport, random: FractionSource, all: StreamImports) {
+    this.stream = stream;
+    this.random = random;
+    this.all = all;
+  }
+
+  /** Collects the exporter's message for a subscription of a link. */
+  deliver(original: Subscription, message: Message): boolean {
+    return original.sink.deliver(original, this.collectedCopy(message));
+  }
+
+  sendCollected(message: Message): void {
+    const top = this.stack[this.depth - 1];
+    if (top?.message !== message) return;
+    this.depth--;
+    top.message = null;
+    top.copy.sendCollected();
+  }
+
+  private collectedCopy(message: Message): Message {
+    const top = this.stack[this.depth - 1];
+    if (top?.message === message) return top.copy;
+    // A link collects one message at a time, and to it the copy of each import is one.
+    this.all.sendCollected(message);
+    const next = (this.stack[this.depth++] ??= { message: null, copy: new Message() });
+    next.message = message;
+    this.show(message, next.copy);
+    message.collectFor(this);
+    return next.copy;
+  }
+
+  /** Makes `copy` show the exporter's message as it is seen here. */
+  show(message: Message, copy: Message): void {
+    copyMessage(message, copy);
+    const { inward } = this.stream;
+    // A message whose receivers go by another subject than the one it shows keeps that one.
+    if (inward === null || message.destination !== null) return;
+    const subject = inward.constant ?? inward.applyTokens(message.subjectText().split('.'), this.random);
+    const bytes = Buffer.from(subject, 'latin1');
+    copy.setSubject(bytes, 0, bytes.length);
+  }
+}
+
 /** A subscription's other half in the exporting account. */
 class Shadow implements Sink {
   private readonly original: Subscription;
-  private readonly stream: StreamImport;
-  private readonly random: FractionSource;
+  private readonly source: LinkedImport;
   private readonly subscription: Subscription;
   private readonly copy = new Message();
   private isBusy = false;
 
-  constructor(original: Subscription, subject: string, stream: StreamImport, random: FractionSource) {
+  constructor(original: Subscription, subject: string, source: LinkedImport) {
     this.original = original;
-    this.stream = stream;
-    this.random = random;
+    this.source = source;
     this.subscription = new Subscription(this, subject, original.queueGroup, original.sid);
     this.subscription.weight = original.weight;
   }
@@ -124,32 +187,23 @@ class Shadow implements Sink {
   }
 
   open(): void {
-    this.stream.exporter.subscribe(this.subscription);
+    this.source.stream.exporter.subscribe(this.subscription);
   }
 
   close(): void {
-    this.stream.exporter.unsubscribe(this.subscription);
+    this.source.stream.exporter.unsubscribe(this.subscription);
   }
 
   deliver(_shadow: Subscription, message: Message): boolean {
-    const { sink } = this.original;
+    const { original, source } = this;
+    if (original.sink.sinkKind === 'leaf') return source.deliver(original, message);
     const copy = this.isBusy ? new Message() : this.copy;
     const wasBusy = this.isBusy;
     this.isBusy = true;
-    copyMessage(message, copy);
-    this.rename(message, copy);
-    const taken = sink.deliver(this.original, copy);
+    source.show(message, copy);
+    const taken = original.sink.deliver(original, copy);
     copy.sendCollected();
     this.isBusy = wasBusy;
     return taken;
-  }
-
-  /** A message whose receivers go by another subject than the one it shows keeps that one. */
-  private rename(message: Message, copy: Message): void {
-    const { inward } = this.stream;
-    if (inward === null || message.destination !== null) return;
-    const subject = inward.constant ?? inward.applyTokens(message.subjectText().split('.'), this.random);
-    const bytes = Buffer.from(subject, 'latin1');
-    copy.setSubject(bytes, 0, bytes.length);
   }
 }

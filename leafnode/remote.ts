@@ -196,7 +196,9 @@ export class Remote implements LinkEvents {
     this.failed(text);
     const where = `remote server ${JSON.stringify(hostPort(url))} (attempt ${this.attempts})`;
     const seconds = (this.waitAndDial(0) / 1000).toFixed(1);
-    const line = `Error trying to connect as leafnode to ${where}: ${text}, next attempt in ${seconds}s`;
+    // Of a hub that is dialled directly it says what nats-server says, and no more.
+    const pause = this.options.proxy === null ? '' : `, next attempt in ${seconds}s`;
+    const line = `Error trying to connect as leafnode to ${where}: ${text}${pause}`;
     if (this.isReported()) log.error(line);
     else log.debug(line);
     this.failures++;

@@ -84,10 +84,7 @@ it('an address where nobody answers is given up after dial_timeout, and the next
   const leafnodes = { dialTimeoutMs: 60_000 };
   const began = performance.now();
   const edge = await startLeafPetiole({ urls: [`nats://127.0.0.1:${port}`, hub.url], remote, leafnodes });
-  await until(
-    () => edge.logged(`(attempt 1): dial tcp 127.0.0.1:${port}: i/o timeout, next attempt in `),
-    'the timeout',
-  );
+  await until(() => edge.logged(`(attempt 1): dial tcp 127.0.0.1:${port}: i/o timeout`), 'the timeout');
   expect(performance.now() - began).toBeGreaterThan(140);
   await hub.open();
 });

@@ -246,6 +246,6 @@ function tell({ log, jetstream }: Reloadable, changes: readonly Change[], next: 
 function closeSurplus({ clients, options, log }: Reloadable): void {
   const surplus = clients.size - Math.max(0, options.maxConnections);
   if (surplus <= 0) return;
-  for (const client of [...clients.values()].slice(-surplus)) client.fail(PeerErrors.maximumConnections);
+  for (const client of [...clients.values()].slice(-surplus)) client.complain(PeerErrors.maximumConnections);
   log.notice(`Closed ${surplus} connections to fall within max_connections`);
 }

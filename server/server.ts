@@ -299,7 +299,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.clients.set(connection.id, connection);
     if (isFull) {
       connection.connected();
-      connection.fail(PeerErrors.maximumConnections);
+      connection.complain(PeerErrors.maximumConnections);
     } else enter(connection);
     return connection;
   }

@@ -1,12 +1,17 @@
 /** What an account may have, -1 for no limit, and how much of it is taken. */
 
 import { type AccountLimitsOptions, NO_LIMITS } from '../config/account-options.ts';
+import { NoticePace } from '../io/notice-pace.ts';
+
+const NOTICE_INTERVAL_MS = 2_000;
 
 export class AccountLimits {
   options: AccountLimitsOptions = NO_LIMITS;
   /** Clients and leaf nodes connected. */
   clients = 0;
   leafnodes = 0;
+  /** How often the log hears of somebody who subscribes to too much. */
+  readonly subscriptionNotices: NoticePace = new NoticePace(NOTICE_INTERVAL_MS);
 
   /** Whether there are more clients than there may be. */
   get hasTooManyClients(): boolean {

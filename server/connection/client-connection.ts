@@ -123,7 +123,7 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
   }
 
   firstLineGivenUp(): void {
-    this.host.log.error(`${this.label} - Authentication Timeout`);
+    this.host.log.debug(`${this.label} - Authentication Timeout`);
     this.fail(PeerErrors.authenticationTimeout);
   }
 
@@ -218,8 +218,8 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
     this.verbose = options.verbose;
     this.pedantic = options.pedantic;
     this.noResponders = options.noResponders;
-    if (options.protocol < 0 || options.protocol > 1) this.fail(PeerErrors.invalidProtocol);
-    else if (options.noResponders && !this.acceptsHeaders) this.fail(PeerErrors.noRespondersNeedHeaders);
+    if (options.protocol < 0 || options.protocol > 1) this.complain(PeerErrors.invalidProtocol);
+    else if (options.noResponders && !this.acceptsHeaders) this.complain(PeerErrors.noRespondersNeedHeaders);
     else this.acknowledge();
   }
 
@@ -242,13 +242,14 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
       isReservedToPublish(subject, subjectStart, subjectEnd) ||
       (this.publishRights !== null && !this.publishRights.mayPublish(subject, subjectStart, subjectEnd))
     ) {
-      this.fail(publishViolation(message.subjectText()));
-      this.host.log.error(`${this.label} - Publish Violation - Subject "${message.subjectText()}"`);
+      const text = message.subjectText();
+      this.complain(publishViolation(text), `Publish Violation - Subject "${text}"`);
       return;
     }
     const hasReply = message.replyEnd > message.replyStart;
     if (hasReply && isReservedAsReply(message.reply, message.replyStart, message.replyEnd)) {
-      this.fail(replyViolation(message.replyText()));
+      const text = message.replyText();
+      this.complain(replyViolation(text), `Publish Violation - Reply "${text}"`);
       return;
     }
     this.acknowledge();
@@ -261,17 +262,18 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
     this.heard();
     const { limits } = host;
     if (queueGroup === SYSTEM_QUEUE || (permissions !== null && !permissions.maySubscribe(subject, queueGroup))) {
-      this.fail(subscriptionViolation(subject, queueGroup));
-      host.log.error(`${this.label} - Subscription Violation - Subject "${subject}", SID ${sid}`);
+      const what = `Subject "${subject}"${queueGroup === '' ? '' : `, Queue: "${queueGroup}"`}, SID ${sid}`;
+      this.complain(subscriptionViolation(subject, queueGroup), `Subscription Violation - ${what}`);
       return;
     }
     if (limits.maxSubscriptionTokens > 0 && tokenCount(subject) > limits.maxSubscriptionTokens) {
-      this.fail(tooManyTokens(subject));
+      const what = `Subject "${subject}", SID ${sid}`;
+      this.complain(tooManyTokens(subject), `Subscription Violation Too Many Tokens - ${what}`);
       return;
     }
     const { maxSubscriptions } = this;
     if (maxSubscriptions > 0 && subscriptions.size >= maxSubscriptions) {
-      this.fail(PeerErrors.maximumSubscriptions);
+      this.complainOfSubscriptions();
       return;
     }
     if (!isSubscribableSubject(subject)) {
@@ -357,8 +359,7 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
 
   protected override ownDeadlinePassed(nowMs: number): void {
     if (this.authDeadlineMs <= nowMs) {
-      this.host.log.error(`${this.label} - Authentication Timeout`);
-      this.fail(PeerErrors.authenticationTimeout);
+      this.firstLineGivenUp();
       return;
     }
     const { keepalive, host } = this;

@@ -8,7 +8,7 @@ import type { Permissions } from '../account/permissions.ts';
 import type { Socket } from '../io/io.ts';
 import { type ConnectOptions, defaultConnectOptions } from '../protocol/connect-options.ts';
 import type { ParserLimits } from '../protocol/client-parser.ts';
-import { PeerErrors, revokedSubscription } from '../protocol/errors.ts';
+import { type PeerError, PeerErrors, revokedSubscription } from '../protocol/errors.ts';
 import { goQuoteBytes } from '../protocol/go-quote.ts';
 import { millisecondsText } from '../protocol/wall-time.ts';
 import { authUser, describeClient } from './client-description.ts';
@@ -95,7 +95,7 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
     this.deliveryRights = this.rights?.grow === true ? this.rights : null;
     this.awaitsConnect = false;
     this.limitsChanged();
-    if (limits.hasTooManyClients) this.fail(PeerErrors.maximumAccountConnections);
+    if (limits.hasTooManyClients) this.complain(PeerErrors.maximumAccountConnections);
     return !this.isClosed;
   }
 
@@ -110,8 +110,22 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
     this.host.clientsChanged(account);
   }
 
+  /** Tells the log of the error too, in words of its own if there are any. */
+  complain(error: PeerError, text: string = error.text): void {
+    this.host.log.error(`${this.label} - ${text}`);
+    this.fail(error);
+  }
+
+  /** As `complain`; whoever has too many may go on asking for more. */
+  protected complainOfSubscriptions(): void {
+    const nowMs = this.host.io.clock.monotonicMs();
+    const error = PeerErrors.maximumSubscriptions;
+    if (this.account?.limits.subscriptionNotices.isDue(nowMs) === true) this.complain(error);
+    else this.fail(error);
+  }
+
   protected refuse(options: Readonly<ConnectOptions> | null): void {
-    const who = options === null ? '' : namedBy(options);
+    const who = options === null || saysNothing(options) ? '' : ` - ${authUser(options)}`;
     this.host.log.error(`${this.label} - authentication error${who}`);
     this.host.connectionRefused(this, options !== null);
     this.fail(PeerErrors.authorizationViolation);
@@ -186,7 +200,6 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
   }
 }
 
-function namedBy({ nkey, user }: Readonly<ConnectOptions>): string {
-  if (nkey !== '') return ` - Nkey "${nkey}"`;
-  return user === '' ? '' : ` - User "${user}"`;
+function saysNothing({ nkey, user, authToken }: Readonly<ConnectOptions>): boolean {
+  return nkey === '' && user === '' && authToken === '';
 }

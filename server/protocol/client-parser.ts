@@ -316,8 +316,8 @@ export class ClientParser extends OperationReader {
   }
 
   private controlLineExceeded(): typeof STOPPED {
-    const detail = `max_control_line ${this.limits.maxControlLineBytes}`;
-    this.operations.violation(PeerErrors.maximumControlLine, detail);
+    const error = PeerErrors.maximumControlLine;
+    this.operations.violation(error, error.text);
     return STOPPED;
   }
 

@@ -117,6 +117,9 @@ const TAKEN_SILENTLY: ReadonlySet<string> = new Set([
   'StoreDir',
 ]);
 
+/** As nats-server, which looks at who may come in whenever it reloads. */
+const TOLD_ALWAYS = ['authorization users', 'accounts'];
+
 /** What says nothing on its own while JetStream is off, or comes or goes. */
 const OF_JETSTREAM: ReadonlySet<string> = new Set(['JetStreamMaxMemory', 'JetStreamMaxStore']);
 
@@ -239,7 +242,7 @@ function tell({ log, jetstream }: Reloadable, changes: readonly Change[], next: 
   const runs = jetstream !== null && next.jetstream.isEnabled;
   const told = changes.filter(({ field }) => runs || !OF_JETSTREAM.has(field));
   const lines = told.map(({ field }) => TOLD[field]?.(next) ?? '').filter((line) => line !== '');
-  for (const line of new Set(lines)) log.notice(`Reloaded: ${line}`);
+  for (const line of new Set([...lines, ...TOLD_ALWAYS])) log.notice(`Reloaded: ${line}`);
 }
 
 /** There are more clients than there may be now: some go. */

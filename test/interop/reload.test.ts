@@ -81,6 +81,13 @@ describeTargets('a reload', (target) => {
     expect(server.log.slice(length)).toBe('');
   });
 
+  test('says that users and accounts were looked at, even without a change', async () => {
+    const server = await serve(target, 'max_payload: 1000');
+    await reload(server, 'max_payload: 1000');
+    const lines = [...server.log.matchAll(/\[INF\] (Reloaded: .*)/g)].map(([, line]) => line);
+    expect(new Set(lines)).toEqual(new Set(['Reloaded: authorization users', 'Reloaded: accounts']));
+  });
+
   test('is refused as a whole when one change can not be made', async () => {
     const server = await serve(target, 'max_payload: 1000');
     const failure = await reload(server, 'max_payload: 10\nmax_pending: 5MB');

@@ -17,6 +17,7 @@ import type { ConnectionHost } from '../server/connection/connection-host.ts';
 import { handshakeFailure } from '../server/connection/handshake-failure.ts';
 import type { IoError } from '../server/io/io.ts';
 import { hostPort } from './dial.ts';
+import { PeerErrors } from '../server/protocol/errors.ts';
 import { fileLogin, keyLogin, type SignedLogin } from './leaf-credentials.ts';
 import { type HubInfo, readHubInfo } from './hub-info.ts';
 import { LeafConnection } from './leaf-connection.ts';
@@ -47,6 +48,8 @@ export class SolicitedLink extends LeafConnection {
   private awaits: Awaited = 'info';
   private isEncrypted = false;
   private nonce = '';
+  /** In the limits of its account. */
+  private isCounted = false;
 
   constructor(host: ConnectionHost, socket: LinkSocket, id: number, terms: LinkTerms) {
     super(host, terms.webSocket ?? socket, id, terms);
@@ -237,6 +240,15 @@ export class SolicitedLink extends LeafConnection {
   }
 
   private begin(): void {
+    const { limits } = this.account;
+    limits.leafnodes++;
+    this.isCounted = true;
+    if (limits.hasTooManyLeafnodes) {
+      const error = PeerErrors.maximumAccountConnections;
+      this.host.log.error(`${this.label} - ${error.text}`);
+      this.fail(error);
+      return;
+    }
     this.awaits = 'nothing';
     this.open(this.joined);
   }
@@ -306,6 +318,8 @@ export class SolicitedLink extends LeafConnection {
   }
 
   protected override released(): void {
+    if (this.isCounted) this.account.limits.leafnodes--;
+    this.isCounted = false;
     super.released();
     this.terms.events.lost(this.reconnectDelayMs, this.closedReason);
   }

@@ -6,7 +6,7 @@ import type { TlsOptions } from '../../server/config/transport-options.ts';
 import { TestAuthority } from '../helpers/certificates.ts';
 import { freePort } from '../helpers/free-port.ts';
 import { type HttpProxy, startHttpProxy } from '../helpers/http-proxy.ts';
-import { type LeafPetiole, startLeafPetiole } from '../helpers/leaf-petiole.ts';
+import { type LeafPetiole, remoteOptions, startLeafPetiole } from '../helpers/leaf-petiole.ts';
 import { remoteConfig } from '../helpers/leaf-remote-config.ts';
 import { describeWithHub, type RealHub, startHub } from '../helpers/real-hub.ts';
 import { temporaryDirectory } from '../helpers/temporary-directory.ts';
@@ -191,6 +191,19 @@ describeWithHub('a leaf link through a proxy over TLS', () => {
     const proxy = await startTlsProxy(keys);
     const remote = { tls: clientTls(keys.hub), proxy: proxy.at };
     const edge = await startLeafPetiole({ urls: [`wss://localhost:${port}`], remote });
+    await exchange(edge, hub);
+  });
+
+  it('takes on other settings of it while it dials', async () => {
+    const keys = makeKeys();
+    const [hub, proxy] = [await startHub(), await startTlsProxy(keys)];
+    const [before, after] = [{ ...proxy.at, tls: null }, proxy.at].map((at) =>
+      remoteOptions([hub.url()], { proxy: at }),
+    );
+    if (!before || !after) throw new Error('unreachable');
+    const edge = await startLeafPetiole({ urls: [], leafnodes: { remotes: [before] } });
+    await until(() => edge.logged('(attempt 2): proxy TLS handshake failed: '), 'the refusal');
+    edge.leafNodes.reconfigure([before], [after]);
     await exchange(edge, hub);
   });
 

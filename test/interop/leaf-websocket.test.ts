@@ -82,7 +82,8 @@ describeWithHub('a leaf link over WebSocket', () => {
     expect(errorsOf(edge)).toEqual([]);
     const [row] = await web.hub.links();
     expect(row).toMatchObject({ in_msgs: 6, out_msgs: 6 });
-    expect(edge.leafNodes.linkSnapshots()[0]).toMatchObject({ inMessages: 6, outMessages: 6 });
+    expect(edge.leafNodes.linkSnapshots()[0]).toMatchObject({ inMessages: 6, outMessages: 6, isWebSocket: true });
+    expect(edge.logged(/ - lid_ws:\d+ - Leafnode connection created for account: \$G/)).toBe(true);
   });
 
   it('is not compressed where the hub does not compress WebSocket', async () => {
@@ -103,6 +104,25 @@ describeWithHub('a leaf link over WebSocket', () => {
     near.send(`PUB up 512\r\n${payload}\r\n`.repeat(100));
     await far.expect(`MSG up 1 512\r\n${payload}\r\n`.repeat(100));
     expect(errorsOf(edge)).toEqual([]);
+  });
+
+  it.each([false, true])('passes on a backlog that the hub sends in one frame, compressed: %s', async (compressed) => {
+    const web = await startWebHub(`no_tls: true, compression: ${compressed}`);
+    const way = await startFaultProxy(web.address);
+    const remote = { compressesFrames: compressed, followsDiscoveredServers: false };
+    const edge = await startEdge({ hub: web.hub, address: way.address }, remote);
+    const [near, far] = [await edge.client(), await web.hub.client()];
+    near.send('SUB down 1\r\n');
+    await web.hub.awaitInterest(edge.name, ['down']);
+    way.pause('down');
+    const payload = telemetry(8000).toString('latin1');
+    for (let i = 0; i < 2000; i++) far.send(`PUB down ${payload.length}\r\n${payload}\r\n`);
+    far.send('PING\r\n');
+    await far.expect('PONG\r\n');
+    way.resume('down');
+    for (let i = 0; i < 2000; i++) await near.expect(`MSG down 1 ${payload.length}\r\n${payload}\r\n`);
+    expect(errorsOf(edge)).toEqual([]);
+    expect(edge.leafNodes.remoteSnapshots()[0]?.opens).toBe(1);
   });
 
   it('logs in', async () => {
@@ -158,7 +178,7 @@ describeWithHub('a leaf link over WebSocket', () => {
     await until(() => edge.leafNodes.remoteSnapshots()[0]?.opens === 2, 'another link', 10_000);
   });
 
-  it('is not taken by a server without a leaf port, nor by a port that speaks something else', async () => {
+  it('is not taken by a port that speaks something else', async () => {
     const { hub, address } = await startWebHub();
     const plain = await startLeafPetiole({ urls: [`ws://127.0.0.1:${hub.leafAddress.port}`] });
     await until(

@@ -8,7 +8,9 @@ import { describeWithHub, type RealHub, startHub } from '../helpers/real-hub.ts'
 import { telemetry } from '../helpers/s2-stream.ts';
 import { until } from '../helpers/until.ts';
 
-const AUTOMATIC: CompressionOptions = { mode: 's2_auto', rttThresholdsMs: [10, 50, 100] };
+/** Ways are short here, however busy the machine is. */
+const AUTOMATIC: CompressionOptions = { mode: 's2_auto', rttThresholdsMs: [10_000, 50_000, 100_000] };
+const AUTOMATIC_AT_HUB = '{ mode: s2_auto, rtt_thresholds: [10s, 50s, 100s] }';
 
 function set(mode: CompressionMode): CompressionOptions {
   return mode === 's2_auto' ? AUTOMATIC : { mode, rttThresholdsMs: [] };
@@ -62,7 +64,7 @@ describeWithHub('compression of a leaf link', () => {
     ['s2_auto', 'not_supported', 'not supported', 'not supported'],
   ])('%s here and %s there', (own, other, ours, theirs) => {
     it(`comes to ${ours} and ${theirs}, and everything gets across`, async () => {
-      const hub = await startHub({ leafnodes: `compression: ${other}` });
+      const hub = await startHub({ leafnodes: `compression: ${other === 's2_auto' ? AUTOMATIC_AT_HUB : other}` });
       const edge = await startLeafPetiole({ urls: [hub.url()], remote: { compression: set(own) } });
       await edge.link();
       await until(async () => (await hubCompression(hub)) !== undefined, 'the link at the hub');
@@ -87,7 +89,7 @@ describeWithHub('compression of a leaf link', () => {
     await until(() => level() === 's2_better', 'compression of a long way');
     proxy.delay(0);
     // A round trip is measured with each ping that is due, the hub's own do not count.
-    await until(() => level() === 's2_uncompressed', 'compression of a short way', 10_000);
+    await until(() => level() === 's2_uncompressed', 'compression of a short way', 30_000);
     await exchange(edge, hub);
   });
 

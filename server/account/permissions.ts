@@ -17,6 +17,8 @@ import { Sublist } from '../subject/sublist.ts';
 import { Subscription } from '../subject/subscription.ts';
 import type { Sink } from '../ports.ts';
 
+const EMPTY_TOKEN = /^\.|\.\.|\.$/;
+
 export interface SubjectRules {
   /** `null`: everything. */
   readonly allow: readonly string[] | null;
@@ -118,7 +120,9 @@ function queueRule(text: string): QueueRule {
   return { subject, queueGroup };
 }
 
+/** What has an empty token is covered by nothing, not even by `>`. */
 function isCovered(rules: readonly QueueRule[], subject: string, queueGroup: string): boolean {
+  if (EMPTY_TOKEN.test(subject)) return false;
   let plain = false;
   let namesQueue = false;
   let queue = false;

@@ -198,6 +198,7 @@ describeWithHub('messages over a leaf link', () => {
     expect(down.unread.toString()).toContain('MSG new.a 2 1\r\n1\r\n');
   });
 
+  // nats-server#2101: a denied subject got through to a wildcard.
   it('obey denied imports and exports, also under a wildcard', async () => {
     const hub = await startHub();
     const { edge, up, down } = await pair(hub, { remote: { denyImports: ['in.no'], denyExports: ['out.no'] } });

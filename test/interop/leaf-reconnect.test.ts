@@ -38,6 +38,7 @@ describeWithHub('a leaf link that is cut', () => {
     await client.expect('MSG d 4 1\r\n!\r\n');
   });
 
+  // nats-server#3515: behind a reset some subscriptions were dead.
   it('comes back from twenty resets, and requests are answered after each', async () => {
     const hub = await startHub();
     const proxy = await startFaultProxy(hub.leafAddress);
@@ -62,6 +63,7 @@ describeWithHub('a leaf link that is cut', () => {
     }
   });
 
+  // nats-server#1606: it was refused as a loop, and waited 30 s.
   it('is taken back at once when the hub has not noticed that the old connection is gone', async () => {
     const hub = await startHub();
     const proxy = await startFaultProxy(hub.leafAddress);
@@ -80,6 +82,7 @@ describeWithHub('a leaf link that is cut', () => {
     await client.quiet();
   });
 
+  // nats-server#3682: traffic of its own postponed the pings.
   it('notices that nothing comes back although it sends all the time', async () => {
     const hub = await startHub();
     const proxy = await startFaultProxy(hub.leafAddress);

@@ -6,6 +6,7 @@ const PATIENCE_MS = 15_000;
 
 describeTalks('mirrors', '', [
   [
+    // nats-server#5865, #6961: mirrors refused messages that say what they expect.
     'hold what their origin holds, under its sequences and times',
     async (to) => {
       await create(to, 'O1', { subjects: ['O1.>'] });
@@ -103,6 +104,7 @@ describeTalks('mirrors', '', [
 
 describeTalks('sources', '', [
   [
+    // nats-server#2920, #5847: a source that was removed went on, or came back at a wrong place.
     'are marked in the messages that come from them',
     async (to) => {
       await create(to, 'P1', { subjects: ['P1.>'] });
@@ -160,6 +162,7 @@ describeTalks('sources', '', [
     },
   ],
   [
+    // nats-server#4459, #7651: ids that two sources have in common stalled them for a window.
     'do not repeat an id in the window of the stream that draws from them',
     async (to) => {
       await create(to, 'P6', { subjects: ['P6'] });

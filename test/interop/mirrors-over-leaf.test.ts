@@ -32,6 +32,7 @@ const PLAIN_SOURCE = {
 
 describeTargets('a site of petiole below a hub', (hubTarget) => {
   test(
+    // nats-server#6468, #7530: what came while the link was down was missing.
     'mirrors a stream of its hub across a cut link',
     async () => {
       const { far, near, proxy } = await startPair(hubTarget);
@@ -49,6 +50,7 @@ describeTargets('a site of petiole below a hub', (hubTarget) => {
   );
 
   test(
+    // nats-server#7796, #8069: it had messages twice behind a reconnect.
     'draws from a stream of its hub while the link comes and goes',
     async () => {
       const { far, near, proxy } = await startPair(hubTarget);
@@ -127,6 +129,7 @@ describeTargets('a site of petiole below a hub', (hubTarget) => {
   );
 
   test(
+    // nats-server#3207: messages were gone from the queue and not in the stream.
     'empties a work queue of its hub while the link comes and goes',
     async () => {
       const { far, near, proxy } = await startPair(hubTarget);

@@ -23,6 +23,7 @@ describe('the delay before a remote dials again', () => {
     expect(reconnectDelayMs(60_000, 5, 1, 0)).toBe(30_000);
   });
 
+  // nats-server#1368: many leaves came back in the same instant.
   it('spreads two hundred sites that lost one hub', () => {
     const delays = Array.from({ length: 200 }, (_, i) => reconnectDelayMs(1000, 0, 1, i / 200));
     const perTenth = Map.groupBy(delays, (delay) => Math.floor(delay / 100));

@@ -1,4 +1,4 @@
-/** What a reload changes about leaf links, on both servers. */
+/** What a reload changes about leaf links, on both servers (nats-server#3946, #7937: remotes could not come and go). */
 import { expect, test } from 'vitest';
 import { reload } from '../helpers/config-reload.ts';
 import { clientOf, describeTargets, serve } from '../helpers/describe-targets.ts';

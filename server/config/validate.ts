@@ -65,13 +65,18 @@ function leafnodeFault({ leafnodes, accounts, systemAccount, hasSystemAccount }:
   const unknown = leafnodes.remotes.find(({ account }) => !known.has(account));
   if (unknown !== undefined) return unknownAccount(unknown.account, 'remote');
   const mixed = leafnodes.remotes.find(({ urls }) => urls.some((url) => isWebSocket(url) !== isWebSocket(urls[0])));
-  return mixed === undefined ? null : `${MIXED_URLS}: [${quotedUrls(mixed)}]`;
+  return mixed === undefined ? null : `${MIXED_URLS}: [${mixed.urls.map((url) => goQuote(withPort(url))).join(' ')}]`;
 }
 
 const MIXED_URLS = 'remote leaf node configuration cannot have a mix of websocket and non-websocket urls';
 
 function isWebSocket(url: LeafUrl | undefined): boolean {
   return url !== undefined && url.webSocketPath !== null;
+}
+
+/** Also where it is the default. */
+function withPort({ redactedText, port }: LeafUrl): string {
+  return redactedText.replace(/^[^/]*\/\/[^/?#]*/, (start) => (/:\d+$/.test(start) ? start : `${start}:${port}`));
 }
 
 function quotedUrls({ urls }: LeafRemoteOptions): string {

@@ -19,6 +19,15 @@ describeTargets('a start that cannot succeed', (target) => {
     );
   });
 
+  test('says that a remote has URLs of both kinds', async () => {
+    const urls = '["nats://a:b@h", "ws://c:d@h"]';
+    const refusal = await startRefused(target, { config: `leafnodes { remotes: [ { urls: ${urls} } ] }` });
+    expect(refusal.code).toBe(1);
+    expect(lastLine(refusal.log)).toMatch(
+      /remote leaf node configuration cannot have a mix of websocket and non-websocket urls: \["nats:\/\/a:xxxxx@h:7422" "ws:\/\/c:xxxxx@h:7422"\]$/,
+    );
+  });
+
   test('says that the store directory is a file', async () => {
     const path = join(temporaryDirectory(), 'store');
     writeFileSync(path, 'mine');

@@ -19,6 +19,7 @@ import type { CompressionMode, CompressionOptions } from '../server/config/compr
 import type { ConnectionHost, Decided, Identity, Login } from '../server/connection/connection-host.ts';
 import { FIRST_LINE_BYTES_MAX, type FirstLineOwner, NOWHERE } from '../server/connection/first-lines.ts';
 import type { Entrant } from '../server/connection/tls-entrance.ts';
+import type { Socket } from '../server/io/io.ts';
 import type { ConnectOptions } from '../server/protocol/connect-options.ts';
 import { type PeerError, PeerErrors } from '../server/protocol/errors.ts';
 import { goQuote } from '../server/protocol/go-quote.ts';
@@ -65,10 +66,12 @@ export interface LinkLobby {
   gone(link: AcceptedLink): void;
 }
 
-/** What a link begins with. */
-export interface LinkStart {
-  /** What it has to sign that logs in with a key. */
-  readonly nonce: string;
+/** What carries a link. */
+export interface LinkTransport {
+  /** Where the protocol is spoken. */
+  readonly socket: Socket;
+  /** Where both ends may begin to compress; the same, unless WebSocket lies between them. */
+  readonly linkSocket: LinkSocket;
   readonly compression: CompressionOptions;
 }
 
@@ -93,17 +96,12 @@ export class AcceptedLink extends LeafConnection implements FirstLineOwner, Logi
   /** What came behind a CONNECT that is being decided upon. */
   private unread: Buffer | null = null;
 
-  constructor(
-    host: ConnectionHost,
-    socket: LinkSocket,
-    id: number,
-    lobby: LinkLobby,
-    { nonce, compression }: LinkStart,
-  ) {
+  constructor(host: ConnectionHost, id: number, lobby: LinkLobby, nonce: string, transport: LinkTransport) {
+    const { socket, linkSocket, compression } = transport;
     super(host, socket, id, lobby.settings);
     this.lobby = lobby;
-    this.linkSocket = socket;
-    this.agreement = new LinkCompression(socket, compression);
+    this.linkSocket = linkSocket;
+    this.agreement = new LinkCompression(linkSocket, compression);
     this.mayAgree = wantsCompression(compression.mode);
     this.nonce = nonce;
   }

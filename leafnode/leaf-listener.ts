@@ -38,7 +38,7 @@ import { goQuote } from '../server/protocol/go-quote.ts';
 import { isVersionAtLeast, versionParts } from '../server/protocol/semantic-version.ts';
 import type { ServerInfo } from '../server/protocol/server-info.ts';
 import type { AccountInterest } from './account-interest.ts';
-import { AcceptedLink, type LeafRefusal, type LinkLobby } from './accepted-link.ts';
+import { AcceptedLink, type LeafRefusal, type LinkLobby, type LinkTransport } from './accepted-link.ts';
 import { hostPort } from './dial.ts';
 import type { SubjectLists } from './hub-info.ts';
 import type { LeafConnect } from './leaf-connect.ts';
@@ -58,6 +58,18 @@ const RESERVED_CLUSTER = '_';
 export interface LeafOpenFailure {
   readonly text: string;
   readonly cause: IoError;
+}
+
+/** What a leaf's end of WebSocket is here. */
+interface LeafWebSocket extends Socket, SocketHandler {
+  readonly isCompressed: boolean;
+  attach(handler: SocketHandler): void;
+}
+
+interface AcceptedOverWebSocket<W> {
+  readonly link: AcceptedLink;
+  readonly webSocket: W;
+  readonly handler: SocketHandler;
 }
 
 /** What the listener needs of its server. */
@@ -198,7 +210,9 @@ export class LeafListener implements LinkLobby {
 
   /** `enter` takes a link through what comes before the protocol; `null`: nothing does. */
   private accept(socket: Socket, enter: ((link: AcceptedLink) => void) | null): SocketHandler {
-    const { linkSocket, link } = this.makeLink(socket, this.compression);
+    const linkSocket = new LinkSocket(socket, this.site.host.io.timers);
+    const link = this.makeLink({ socket: linkSocket, linkSocket, compression: this.compression });
+    linkSocket.attach(link);
     if (enter === null) link.connected();
     else {
       link.arrived();
@@ -207,30 +221,33 @@ export class LeafListener implements LinkLobby {
     return linkSocket;
   }
 
-  /** Takes a leaf that came by the WebSocket port; `handler` hears everything about the socket. */
-  acceptWebSocket(
-    socket: Socket,
-    isCompressed: boolean,
-  ): { readonly link: AcceptedLink; readonly handler: SocketHandler } {
+  /**
+   * Takes a leaf that came by the WebSocket port, which `make` speaks above all else: what S2 compresses are its frames.
+   * The answer's `handler` hears everything about the socket.
+   */
+  acceptWebSocket<W extends LeafWebSocket>(socket: Socket, make: (socket: Socket) => W): AcceptedOverWebSocket<W> {
+    const linkSocket = new LinkSocket(socket, this.site.host.io.timers);
+    const webSocket = make(linkSocket);
+    linkSocket.attach(webSocket);
     // Not twice.
-    const { linkSocket, link } = this.makeLink(socket, isCompressed ? NOT_COMPRESSED : this.compression);
+    const compression = webSocket.isCompressed ? NOT_COMPRESSED : this.compression;
+    const link = this.makeLink({ socket: webSocket, linkSocket, compression });
+    webSocket.attach(link);
     link.connected();
-    return { link, handler: linkSocket };
+    return { link, webSocket, handler: linkSocket };
   }
 
-  private makeLink(socket: Socket, compression: CompressionOptions): { linkSocket: LinkSocket; link: AcceptedLink } {
+  private makeLink(transport: LinkTransport): AcceptedLink {
     const { host, settings } = this.site;
     const nonce = host.io.random.bytes(NONCE_BYTES).toString('base64url');
-    const linkSocket = new LinkSocket(socket, host.io.timers);
-    const link = new AcceptedLink(host, linkSocket, settings.site.nextConnectionId(), this, { nonce, compression });
-    linkSocket.attach(link);
+    const link = new AcceptedLink(host, settings.site.nextConnectionId(), this, nonce, transport);
     link.isIsolated = this.site.options().isolatesInterest;
     if (this.waiting.size >= WAITING_MAX) {
       const [longest] = this.waiting;
       longest?.fail(PeerErrors.authenticationTimeout);
     }
     this.waiting.add(link);
-    return { linkSocket, link };
+    return link;
   }
 
   // ── what accepted links ask ──────────────────────────────────────────────────────────────────────────────────────

@@ -47,6 +47,7 @@ export interface LeafLinkSnapshot {
   /** Interest of the other end. */
   readonly subscriptions: number;
   readonly compression: CompressionMode;
+  readonly isWebSocket: boolean;
   /** Wall time in milliseconds. */
   readonly startWallMs: number;
   readonly pendingBytes: number;
@@ -298,6 +299,7 @@ function snapshotOf(link: LeafConnection): LeafLinkSnapshot {
     outBytes: traffic.outBytes,
     subscriptions: link.peerInterestSize,
     compression: link.compression,
+    isWebSocket: link.isWebSocket,
     startWallMs: link.startWallMs,
     pendingBytes: link.queue.pendingBytes,
     toldInterest: link.toldInterest,

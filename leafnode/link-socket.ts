@@ -30,7 +30,6 @@ import type {
   Timers,
   TlsContext,
   TlsPeer,
-  WebSocketPeer,
 } from '../server/io/io.ts';
 import { CHUNK_BYTES_MAX } from './s2/frame.ts';
 import { type ContentSink, StreamDecoder } from './s2/stream-decoder.ts';
@@ -99,10 +98,6 @@ export class LinkSocket implements Socket, SocketHandler, ContentSink {
 
   get tls(): TlsPeer | null {
     return this.socket.tls ?? null;
-  }
-
-  get webSocket(): WebSocketPeer | null {
-    return this.socket.webSocket ?? null;
   }
 
   /** Shakes hands below: what is read and written from then on is encrypted. False where nothing can be. */

@@ -22,12 +22,12 @@ import type {
 } from './connection/connection-host.ts';
 import { limitsOf } from './connection/connection-limits.ts';
 import { withoutTls } from './connection/tls-info.ts';
-import type { Address, Socket } from './io/io.ts';
+import type { Address, Socket, SocketHandler } from './io/io.ts';
 import type { ConnectOptions } from './protocol/connect-options.ts';
 import type { ClosedReason } from './protocol/errors.ts';
 import type { ServerInfo } from './protocol/server-info.ts';
 import type { AcceptedWebSocket } from './websocket/accepted-web-socket.ts';
-import { WebSocketListener, type WebSocketOpenFailure } from './websocket/websocket-listener.ts';
+import { type MakeWebSocket, WebSocketListener, type WebSocketOpenFailure } from './websocket/websocket-listener.ts';
 
 interface Site extends ConnectionHost {
   readonly options: ServerOptions;
@@ -70,8 +70,8 @@ export class WebSocketDoor implements ConnectionHost {
       host: server,
       options: () => server.options.websocket,
       maxPayloadBytes: () => server.limits.maxPayloadBytes,
-      acceptClient: (socket) => this.acceptClient(socket),
-      acceptLeaf: (socket) => this.acceptLeaf(socket),
+      acceptClient: (socket, make) => this.acceptClient(make(socket)),
+      acceptLeaf: (socket, make) => this.acceptLeaf(socket, make),
     });
   }
 
@@ -112,19 +112,17 @@ export class WebSocketDoor implements ConnectionHost {
     return new Authenticator({ authorization, accounts, tls: websocket.tls }, configuredAccounts, logins);
   }
 
-  private acceptClient(socket: AcceptedWebSocket): void {
+  private acceptClient(socket: AcceptedWebSocket): SocketHandler {
     const client = this.server.accept(socket, (entering) => entering.connected(), this);
     socket.belongTo(client, this.log);
     socket.attach(client);
+    return socket;
   }
 
-  private acceptLeaf(socket: AcceptedWebSocket): boolean {
-    const { leafListener } = this.server;
-    if (leafListener === null) return false;
-    const { link, handler } = leafListener.acceptWebSocket(socket, socket.isCompressed);
-    socket.belongTo(link, this.log);
-    socket.attach(handler);
-    return true;
+  private acceptLeaf(socket: Socket, make: MakeWebSocket): SocketHandler | null {
+    const accepted = this.server.leafListener?.acceptWebSocket(socket, make);
+    accepted?.webSocket.belongTo(accepted.link, this.log);
+    return accepted?.handler ?? null;
   }
 
   // ── what clients ask that connect here ───────────────────────────────────────────────────────────────────────────

@@ -54,7 +54,7 @@ function* writeLeafz(request: LeafzRequest, source: MonitorSource, json: JsonDoc
     const connection = connections.get(link.id);
     json.members(factsOf(link, connection?.isIsolated === true));
     if (withSubscriptions && connection !== undefined) yield* writeSubjects(subscriptionsOf(connection), json);
-    json.members({ compression: link.compression });
+    json.members({ compression: link.compression, websocket: link.isWebSocket || undefined });
     json.end();
     yield;
   }

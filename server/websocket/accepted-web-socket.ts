@@ -68,7 +68,7 @@ export class AcceptedWebSocket extends FramedSocket {
   override inflated(buffer: Buffer, start: number, end: number): boolean {
     this.inflatedBytes += end - start;
     if (this.inflatedBytes <= this.inflatedBytesMax) return super.inflated(buffer, start, end);
-    this.onBroken('maximum payload exceeded');
+    this.break('maximum payload exceeded', CloseStatus.tooBig);
     return false;
   }
 

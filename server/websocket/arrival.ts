@@ -14,7 +14,6 @@ import type { WheelEntry } from '../connection/deadline-wheel.ts';
 import { hostPort } from '../connection/listen-failure.ts';
 import type { Entrant } from '../connection/tls-entrance.ts';
 import type { IoError, Socket, SocketHandler } from '../io/io.ts';
-import type { AcceptedWebSocket } from './accepted-web-socket.ts';
 import { RequestHead } from './request-head.ts';
 import { faultText, type Refusal, refusalText, type Upgrade } from './upgrade.ts';
 
@@ -24,9 +23,8 @@ export interface ArrivalDesk {
   /** So many bytes more are kept for those who have not asked in full; it may go over that. */
   keeps(arrival: Arrival, bytes: number): void;
   refused(arrival: Arrival, fault: string): void;
-  /** What the socket becomes that speaks WebSocket from now on; it hears everything about it when `serve` is called. */
-  take(arrival: Arrival, upgrade: Upgrade): AcceptedWebSocket;
-  serve(webSocket: AcceptedWebSocket, upgrade: Upgrade): void;
+  /** Speaks WebSocket on the socket from now on; the answer hears everything about it. Null: nobody does. */
+  serve(socket: Socket, upgrade: Upgrade): SocketHandler | null;
   /** It waits no longer, however that came. */
   left(arrival: Arrival): void;
 }
@@ -43,8 +41,10 @@ export class Arrival implements SocketHandler, Entrant, WheelEntry {
   private head: RequestHead | null = new RequestHead();
   private upgrade: Upgrade | null = null;
   /** Whose socket it is by now. */
-  private owner: AcceptedWebSocket | null = null;
+  private owner: SocketHandler | null = null;
   private isLeaving = false;
+  /** What the owner wrote has been taken, before it was known here. */
+  private isWrittenUntold = false;
 
   constructor(socket: Socket, desk: ArrivalDesk) {
     this.socket = socket;
@@ -117,13 +117,18 @@ export class Arrival implements SocketHandler, Entrant, WheelEntry {
   written(): void {
     const { upgrade, owner } = this;
     if (owner !== null) owner.written();
-    else if (this.isClosed || !this.isLeaving) return;
-    else if (upgrade === null) this.socket.end();
+    else if (this.isClosed) this.isWrittenUntold = true;
+    else if (upgrade !== null) this.handOver(upgrade);
+    else if (this.isLeaving) this.socket.end();
+  }
+
+  private handOver(upgrade: Upgrade): void {
+    this.upgrade = null;
+    this.leave();
+    this.owner = this.desk.serve(this.socket, upgrade);
+    if (this.owner === null) this.socket.destroy();
     else {
-      this.upgrade = null;
-      this.leave();
-      this.owner = this.desk.take(this, upgrade);
-      this.desk.serve(this.owner, upgrade);
+      if (this.isWrittenUntold) this.owner.written();
       this.socket.resume();
     }
   }

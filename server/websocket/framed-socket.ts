@@ -79,8 +79,6 @@ export class FramedSocket implements Socket, SocketHandler, FrameSink, InflaterH
   private pong: Buffer | null = null;
   private close: Buffer | null = null;
   private isEnding = false;
-  /** What the owner wrote has been taken, before there was anybody to tell. */
-  private isWrittenUntold = false;
 
   private readonly decoder: FrameDecoder = new FrameDecoder(this);
   private inflater: Inflater | null = null;
@@ -103,9 +101,6 @@ export class FramedSocket implements Socket, SocketHandler, FrameSink, InflaterH
   /** Who hears everything about it. */
   attach(handler: SocketHandler): void {
     this.handler = handler;
-    if (!this.isWrittenUntold) return;
-    this.isWrittenUntold = false;
-    handler.written();
   }
 
   /** Speaks WebSocket from now on. */
@@ -224,10 +219,7 @@ export class FramedSocket implements Socket, SocketHandler, FrameSink, InflaterH
       });
       return;
     }
-    if (was === 'content') {
-      if (this.handler === null) this.isWrittenUntold = true;
-      else this.handler.written();
-    }
+    if (was === 'content') this.handler?.written();
     // What the owner has written meanwhile may be in flight already.
     if (this.inFlight === 'nothing') this.sendNext();
   }
@@ -367,8 +359,8 @@ export class FramedSocket implements Socket, SocketHandler, FrameSink, InflaterH
   }
 
   /** Ends the stream for a rule that was broken. */
-  protected break(failure: string): void {
-    this.close ??= closeContent(CloseStatus.protocolError, failure);
+  protected break(failure: string, status: number = CloseStatus.protocolError): void {
+    this.close ??= closeContent(status, failure);
     this.onBroken(failure);
   }
 

@@ -13,7 +13,7 @@ import type { WebSocketOptions } from '../config/websocket-options.ts';
 import { AcceptFailures } from '../connection/accept-failures.ts';
 import { hostPort, listenFailure } from '../connection/listen-failure.ts';
 import { type EntranceHost, TlsEntrances } from '../connection/tls-entrance.ts';
-import type { Address, IoError, Listener, ListenHandler, SecuringNetwork, Socket } from '../io/io.ts';
+import type { Address, IoError, Listener, ListenHandler, SecuringNetwork, Socket, SocketHandler } from '../io/io.ts';
 import { AcceptedWebSocket } from './accepted-web-socket.ts';
 import { Arrival, type ArrivalDesk } from './arrival.ts';
 import type { RequestHead } from './request-head.ts';
@@ -30,15 +30,18 @@ export interface WebSocketOpenFailure {
   readonly cause: IoError;
 }
 
+/** Makes WebSocket of a socket, on the terms that were agreed on. */
+export type MakeWebSocket = (socket: Socket) => AcceptedWebSocket;
+
 /** What the listener needs of its server. */
 export interface WebSocketSite {
   readonly host: EntranceHost;
   options(): WebSocketOptions;
   maxPayloadBytes(): number;
-  /** Takes over a socket on which a client speaks. */
-  acceptClient(socket: AcceptedWebSocket): void;
-  /** The same for a leaf; false where leaves are not accepted. */
-  acceptLeaf(socket: AcceptedWebSocket): boolean;
+  /** Makes a client of somebody; the answer hears everything about the socket. */
+  acceptClient(socket: Socket, make: MakeWebSocket): SocketHandler;
+  /** The same of a leaf; null where leaves are not accepted. */
+  acceptLeaf(socket: Socket, make: MakeWebSocket): SocketHandler | null;
 }
 
 export class WebSocketListener implements ArrivalDesk {
@@ -155,18 +158,13 @@ export class WebSocketListener implements ArrivalDesk {
     this.site.host.log.error(`${label} - websocket handshake error: ${fault}`);
   }
 
-  take({ socket }: Arrival, upgrade: Upgrade): AcceptedWebSocket {
+  serve(socket: Socket, upgrade: Upgrade): SocketHandler | null {
     const { site } = this;
-    return new AcceptedWebSocket(socket, site.host.io, upgrade, site.maxPayloadBytes());
-  }
-
-  serve(webSocket: AcceptedWebSocket, upgrade: Upgrade): void {
-    const { site } = this;
-    if (upgrade.kind === 'client') site.acceptClient(webSocket);
-    else if (!site.acceptLeaf(webSocket)) {
-      site.host.log.error('Not configured to accept leaf node connections');
-      webSocket.destroy();
-    }
+    const make: MakeWebSocket = (below) => new AcceptedWebSocket(below, site.host.io, upgrade, site.maxPayloadBytes());
+    if (upgrade.kind === 'client') return site.acceptClient(socket, make);
+    const handler = site.acceptLeaf(socket, make);
+    if (handler === null) site.host.log.error('Not configured to accept leaf node connections');
+    return handler;
   }
 
   left(arrival: Arrival): void {

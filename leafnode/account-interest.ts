@@ -10,7 +10,7 @@
  *
  * Counted are the subscriptions of this server itself (clients, JetStream, services), subjects held by name (mapping
  * sources, the loop subject), and, where links are to hear of each other's interest, the subscriptions of links, each
- * link for itself. There is one such table per account with links; it follows the account from the server's start, so
+ * link for itself, also where it hears a stream of this account that its own account imports. There is one such table per account with links; it follows the account from the server's start, so
  * nothing has to be gathered when a link opens.
  *
  * The loop subject `$LDS.<random>` is interest like any other, told to every peer: a link that hears it from its peer
@@ -195,7 +195,8 @@ export class AccountInterest implements InterestListener {
     if (sink.servesOwnClients === true) return;
     if (sink.sinkKind !== 'leaf') this.change(subject, queueGroup, null, delta);
     else if (this.joinsLinks || isLoopSubject(subject)) {
-      this.change(subject, queueGroup, sink as unknown as InterestPeer, delta);
+      const link = sink.standsFor ?? sink;
+      this.change(subject, queueGroup, link as unknown as InterestPeer, delta);
     }
   }
 

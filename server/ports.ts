@@ -19,6 +19,8 @@ export interface Sink {
   readonly isCongested?: boolean;
   /** It answers clients of this server alone: links say nothing of it. */
   readonly servesOwnClients?: boolean;
+  /** The one that it stands for in another account. Absent: it stands for itself. */
+  readonly standsFor?: Sink;
   /** What services of other accounts are told of it, as JSON: with `isDetailed` all that is known. Absent: nothing. */
   requestInfo?(isDetailed: boolean): string;
   /**

@@ -186,6 +186,11 @@ class Shadow implements Sink {
     return this.original.sink.isCongested === true;
   }
 
+  get standsFor(): Sink {
+    const { sink } = this.original;
+    return sink.standsFor ?? sink;
+  }
+
   open(): void {
     this.source.stream.exporter.subscribe(this.subscription);
   }

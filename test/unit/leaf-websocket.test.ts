@@ -1,9 +1,11 @@
 /** Leaf links over WebSocket to a hub on another implementation of the protocol, a strict one. */
+import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { HttpResponse } from '../../leafnode/http-response.ts';
 import { upgradeTerms } from '../../leafnode/websocket/upgrade.ts';
 import type { LeafRemoteOptions } from '../../server/config/options.ts';
 import { type LeafPetiole, startLeafPetiole } from '../helpers/leaf-petiole.ts';
+import { startScriptedHub } from '../helpers/scripted-hub.ts';
 import { telemetry } from '../helpers/s2-stream.ts';
 import { until } from '../helpers/until.ts';
 import { startWebHub, type WebHub, type WebHubLink } from '../helpers/web-hub.ts';
@@ -156,5 +158,49 @@ describe('control frames', () => {
     await until(() => link.closed, 'the close');
     expect(link.closed?.[0]).toBe(1000);
     expect(link.faults).toEqual([]);
+  });
+});
+
+describe('a hub', () => {
+  it('that does not answer is given up in time', async () => {
+    const hub = await startScriptedHub();
+    const url = hub.url.replace('nats', 'ws');
+    const edge = await startLeafPetiole({ urls: [url], remote: { firstInfoTimeoutMs: 100 } });
+    await hub.accept();
+    await until(() => edge.logged('Error soliciting websocket connection: i/o timeout'), 'the log');
+    expect(edge.logged(/not established \(Read Error\), next attempt in \d/)).toBe(true);
+  });
+
+  it.each([
+    ['hangs up', '', 'unexpected EOF'],
+    ['refuses', 'HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n', 'invalid websocket connection: 403 Forbidden'],
+  ])('that %s is told of', async (_, answer, text) => {
+    const hub = await startScriptedHub();
+    const edge = await startLeafPetiole({ urls: [hub.url.replace('nats', 'ws')] });
+    const link = await hub.accept();
+    expect(await link.line()).toBe('GET /leafnode HTTP/1.1');
+    link.send(answer);
+    if (answer === '') await link.close();
+    await until(() => edge.logged(`Error soliciting websocket connection: ${text}`), 'the log');
+  });
+
+  it('that breaks a rule of the protocol is told which, and so is the log', async () => {
+    const { edge, link } = await start();
+    await link.open();
+    // What the library would not send.
+    const { _socket: socket } = link.socket as unknown as { _socket: Socket };
+    socket.write(Buffer.from([0xb2, 0x00]));
+    await until(() => link.closed, 'the close');
+    expect(link.closed).toEqual([1002, 'RSV2 and RSV3 must be clear']);
+    expect(edge.logged('websocket: RSV2 and RSV3 must be clear')).toBe(true);
+    expect(edge.logged('Leafnode connection closed: Protocol Violation')).toBe(true);
+  });
+
+  it('that takes no leaves there is dialled again', async () => {
+    const { edge, link, hub } = await start();
+    link.socket.terminate();
+    await until(() => edge.logged('not established'), 'the log');
+    await (await hub.accept()).open();
+    expect(edge.leafNodes.remoteSnapshots()[0]?.opens).toBe(1);
   });
 });

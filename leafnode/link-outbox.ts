@@ -150,7 +150,8 @@ export class LinkOutbox {
       return false;
     }
     const { producer } = message;
-    if (producer === null) return true;
+    // One that is held already ends with this read: to ask for each message costs a look at the clock.
+    if (producer === null || producer.holdCount > 0) return true;
     if (queue.wantsHold) queue.hold(producer);
     else if (queue.pendingBytes > limits.maxPendingBytes * NEARLY_FULL && limits.stallFastProducers) {
       producer.stall(STALL_MS);

@@ -10,7 +10,7 @@
 
 import { Buffer } from 'node:buffer';
 
-export const HEAD_BYTES_MAX: number = 32 * 1024;
+const HEAD_BYTES_MAX = 32 * 1024;
 
 const LINE_FEED = 0x0a;
 const CARRIAGE_RETURN = 0x0d;

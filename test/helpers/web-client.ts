@@ -9,7 +9,7 @@ import { onTestFinished } from 'vitest';
 import type { ServerAddress } from './wire-client.ts';
 import { until } from './until.ts';
 
-export const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
+const KEY = 'dGhlIHNhbXBsZSBub25jZQ==';
 /** What the key of above is answered by. */
 export const ACCEPT = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=';
 export const DEFLATE = 'permessage-deflate; server_no_context_takeover; client_no_context_takeover';

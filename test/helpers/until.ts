@@ -9,7 +9,7 @@ const POLL_MS = 10;
 export async function until<T>(
   condition: () => T | Promise<T>,
   what: string,
-  timeoutMs = 5_000,
+  timeoutMs = 15_000,
 ): Promise<Exclude<T, false | null | undefined>> {
   const deadline = performance.now() + timeoutMs;
   for (;;) {

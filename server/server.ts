@@ -311,6 +311,8 @@ export class Server implements ConnectionHost, MonitorSource {
     if (connectInfo === null) {
       if (!this.authenticator.isAnnounced) delete info.auth_required;
       if (nonce !== '') info.nonce = nonce;
+      // Who has shaken hands already is told that it had to, also where others need not.
+      if (socket.tls) info.tls_required = true;
     } else {
       info.connect_info = true;
       info.remote_account = connectInfo.name;

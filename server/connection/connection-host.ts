@@ -1,7 +1,7 @@
 /** What connections need of the server they belong to. */
 
 import type { Account } from '../account/account.ts';
-import type { Address, Io } from '../io/io.ts';
+import type { Address, Io, TlsPeer } from '../io/io.ts';
 import type { Log } from '../io/log.ts';
 import type { ParserLimits } from '../protocol/client-parser.ts';
 import type { ConnectOptions } from '../protocol/connect-options.ts';
@@ -57,7 +57,7 @@ export type Decided = (identity: Identity | null) => void;
 export interface Greeted {
   readonly id: number;
   readonly nonce: string;
-  readonly socket: { readonly remote: Address };
+  readonly socket: { readonly remote: Address; readonly tls?: TlsPeer | null };
 }
 
 export interface ConnectionHost {

@@ -26,6 +26,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: 'remote error: tls: expired certificate',
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'remote error: tls: certificate required',
   ERR_SSL_SSLV3_ALERT_HANDSHAKE_FAILURE: 'remote error: tls: handshake failure',
+  ERR_SSL_DATA_LENGTH_TOO_LONG: 'tls: oversized record received',
   ECONNRESET: 'read: connection reset by peer',
   EPIPE: 'write: broken pipe',
 };
@@ -58,7 +59,7 @@ export function handshakeFailure(error: IoError | null, peer: TlsPeer | null): H
   const code = (error.code ?? '').replace('SSL/TLS_', 'SSLV3_');
   if (PROBES.includes(code)) return { text: NO_TLS, isProbe: true };
   const verification = VERIFICATIONS[code];
-  if (verification === undefined) return { text: TEXTS[code] ?? error.message, isProbe: false };
+  if (verification === undefined) return { text: TEXTS[code] ?? reasonOf(error), isProbe: false };
   if (peer?.certificate === null || peer === null) {
     return { text: `tls: client didn't provide a certificate`, isProbe: false };
   }
@@ -66,6 +67,12 @@ export function handshakeFailure(error: IoError | null, peer: TlsPeer | null): H
     text: `tls: failed to verify certificate: ${verification} (${certificateText(peer.certificate)})`,
     isProbe: false,
   };
+}
+
+/** OpenSSL's messages also tell the thread and the line of its source, which nobody wants to read: `…:reason:file:1:`. */
+function reasonOf({ message }: IoError): string {
+  const reason = /error:[0-9A-F]{8}:[^:]*:[^:]*:([^:]+):/.exec(message)?.[1];
+  return reason === undefined ? message : `tls: ${reason}`;
 }
 
 /** Subject and digest of the certificate that was not taken. */

@@ -152,6 +152,17 @@ describeTargets('a server with TLS', (target) => {
     expect(server.log).toContain('TLS available for client connections');
   });
 
+  test('tells those who shook hands first that they had to, also where others need not', async () => {
+    const server = await serve(target, `allow_non_tls: true\n${tlsBlock('handshake_first: "300ms"')}`);
+    const first = await dialTls(server.address(), { authority, isFirst: true });
+    await first.sees(/^INFO .*\r\n/);
+    expect(first.received).toMatch(/"tls_required":true/);
+    expect(first.received).toMatch(/"tls_available":true/);
+    const later = await dial(server.address());
+    expect(await later.line()).not.toMatch(/tls_required/);
+    await later.close();
+  });
+
   test('slows handshakes down to a rate', async () => {
     const server = await serve(target, tlsBlock('connection_rate_limit: 2'));
     await talk(await dialTls(server.address(), { authority }));

@@ -25,6 +25,8 @@ export interface RunningServer {
   readonly url: string;
   /** `http://127.0.0.1:8222`; `null` without monitoring. */
   readonly monitorUrl: string | null;
+  /** `ws://127.0.0.1:8080`; `null` where `config` has no port for WebSocket. */
+  readonly webSocketUrl: string | null;
   /** Ends connections after what was queued for them, brings everything stored to the disk, and frees the ports. */
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect } from '@nats-io/transport-node';
+import { connect, wsconnect } from '@nats-io/transport-node';
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { type RunningServer, startServer, type StartServerOptions } from '../../server/entry.mjs';
 import type { startServer as implemented } from '../../server/index.ts';
@@ -41,6 +41,14 @@ test('two servers in one process know nothing of each other', async () => {
   await Promise.all([here.flush(), there.flush()]);
   expect(heard).toEqual(['here']);
   await Promise.all([publisher.close(), here.close(), there.close()]);
+});
+
+test('WebSocket, where its port is configured', async () => {
+  const { webSocketUrl } = await start({ config: 'websocket { listen: "127.0.0.1:-1", no_tls: true }' });
+  const connection = await wsconnect({ servers: webSocketUrl ?? '' });
+  await connection.flush();
+  await connection.close();
+  expect((await start()).webSocketUrl).toBeNull();
 });
 
 test('JetStream in a temporary folder, which goes with the server', async () => {

@@ -21,8 +21,8 @@ import type { Io, Timer } from '../io/io.ts';
 
 const CREDIT_PER_MS = 2;
 const CREDIT_MS_MAX = 2;
-const GOING_MAX = 128;
-const GRACE_MS = 500;
+const GOING_MAX = 256;
+const GRACE_MS = 250;
 const OLDEST_FIRST_MAX = 1_024;
 /** Those that have ended may stay in the list of those that wait until they are so many, and half of it. */
 const ENDED_KEPT_MAX = 64;

@@ -4,10 +4,10 @@ import { type Handshake, HandshakeQueue } from '../../server/connection/handshak
 import type { Clock, Timers } from '../../server/io/io.ts';
 import { SimulatedWorld } from '../../server/io/simulated/simulated-world.ts';
 
-const COST_MS = 0.5;
+const COST_MS = 0.125;
 const CREDIT_MS_MAX = 2;
-const GOING_MAX = 128;
-const GRACE_MS = 500;
+const GOING_MAX = 256;
+const GRACE_MS = 250;
 
 class Fixture {
   private readonly world = new SimulatedWorld(1);
@@ -111,7 +111,7 @@ describe('the queue of handshakes', () => {
   it('has room for so many, and gives up the one that goes on for longest after its time of grace', () => {
     const fixture = new Fixture();
     const first = fixture.add(GOING_MAX);
-    fixture.runFor(300);
+    fixture.runFor(100);
     expect(fixture.gone).toEqual(first);
     const [late, later] = fixture.add(2);
     fixture.runFor(GRACE_MS / 5);
@@ -125,7 +125,7 @@ describe('the queue of handshakes', () => {
   it('fills a place that becomes free at once', () => {
     const fixture = new Fixture();
     const first = fixture.add(GOING_MAX);
-    fixture.runFor(300);
+    fixture.runFor(100);
     const [late] = fixture.add(1);
     first[5]?.end();
     fixture.runFor(1);

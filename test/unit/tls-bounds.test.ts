@@ -14,7 +14,7 @@ import type { ServerAddress } from '../helpers/wire-client.ts';
 
 const DRIPPING = 1_025;
 /** More than go on at a time. */
-const HALF_OPEN = 300;
+const HALF_OPEN = 500;
 /** The beginning of a ClientHello: a record that announces more than comes. */
 const HALF_HELLO = Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]);
 

@@ -41,18 +41,17 @@ export function writePieces(handle: FileHandle, file: PieceFile, wrote: (bytes: 
       then();
     });
   };
-  const writeHead = (behind: readonly Buffer[]): void => {
+  const writeHead = (behind: Buffer): void => {
     put32(head, checksumAt, checksum);
-    write(behind.length === 0 ? head : Buffer.concat([head, ...behind]), 0, () => handle.sync(finish));
+    write(behind.length === 0 ? head : Buffer.concat([head, behind]), 0, () => handle.sync(finish));
   };
   const next = (): void => {
-    const { together, isLast } = takeSome(pieces);
-    for (const piece of together) checksum = crc32(piece, 0, piece.length, checksum);
+    const { bytes, isLast } = takeSome(pieces);
+    checksum = crc32(bytes, 0, bytes.length, checksum);
     // A small file is one write.
-    if (isLast && position === head.length) writeHead(together);
-    else if (together.length === 0) writeHead(together);
+    if (isLast && position === head.length) writeHead(bytes);
+    else if (bytes.length === 0) writeHead(bytes);
     else {
-      const bytes = Buffer.concat(together);
       const at = position;
       position += bytes.length;
       write(bytes, at, next);
@@ -61,15 +60,19 @@ export function writePieces(handle: FileHandle, file: PieceFile, wrote: (bytes: 
   next();
 }
 
-/** Copies of the next pieces, at least as many as make a write worth while; `isLast`: there are no more. */
-function takeSome(pieces: Iterator<Buffer>): { together: Buffer[]; isLast: boolean } {
+/**
+ * The next pieces, at least as many as make a write worth while; `isLast`: there are no more. A large one is not copied: it
+ * lives until the next is asked for, and garbage outside of the heap may stay for long.
+ */
+function takeSome(pieces: Iterator<Buffer>): { bytes: Buffer; isLast: boolean } {
   const together: Buffer[] = [];
   let bytes = 0;
   while (bytes < WRITE_BYTES_MIN) {
     const piece = pieces.next();
-    if (piece.done === true) return { together, isLast: true };
+    if (piece.done === true) return { bytes: Buffer.concat(together), isLast: true };
+    if (together.length === 0 && piece.value.length >= WRITE_BYTES_MIN) return { bytes: piece.value, isLast: false };
     together.push(Buffer.from(piece.value));
     bytes += piece.value.length;
   }
-  return { together, isLast: false };
+  return { bytes: Buffer.concat(together), isLast: false };
 }

@@ -90,7 +90,7 @@ function* piecesOf(sections: readonly Buffer[], extra: Captured): Generator<Buff
     together.push(section);
     bytes += section.length;
     if (bytes < PIECE_BYTES) continue;
-    yield Buffer.concat(together, bytes);
+    yield together.length === 1 ? section : Buffer.concat(together, bytes);
     together = [];
     bytes = 0;
   }

@@ -247,6 +247,27 @@ describeTargets('frames', (target) => {
     }
   });
 
+  test('that nobody reads end the connection as of a slow consumer', async () => {
+    const server = await serve(target, `max_payload: 100000\nmax_pending: 1000000\n${OPEN}`);
+    const address = await portOf(server);
+    const reader = await enter(address);
+    reader.say(`${CONNECT}SUB a 1\r\nPING\r\n`);
+    await reader.expect('PONG\r\n');
+    reader.socket.pause();
+    const writer = await enter(address);
+    writer.say(CONNECT);
+    const message = frame(`PUB a 100000\r\n${'x'.repeat(100_000)}\r\n`);
+    await until(() => {
+      writer.send(message);
+      return server.log.includes('Slow Consumer Detected');
+    }, 'the slow consumer to be found');
+    expect(server.log).toMatch(/wid:\d+.* - Slow Consumer Detected: MaxPending of 1000000 Exceeded/);
+    reader.socket.resume();
+    await reader.ends();
+    writer.say('PING\r\n');
+    await writer.expect('PONG\r\n');
+  });
+
   test('end with 1001 where the server goes', async () => {
     const server = await serve(target, OPEN);
     const client = await enter(await portOf(server));

@@ -9,8 +9,8 @@
  *                    into the stream, and what is published after it too
  *     cut            the window goes to the stream, and all of it is sent again: at least once
  *
- * Who the hub has subscribers for is known only a while after a link was opened (nothing says that all was told): until
- * SETTLED_MS have passed the own subscriptions stay, so that nothing falls in between.
+ * Who the hub has subscribers for is known only a while after a link was opened (Settling): until then the own
+ * subscriptions stay, so that nothing falls in between.
  *
  * What is promised: a message that was published while the link was down, or less than a window before it went down, is
  * with the hub at least once, if the spool had room for it and it did not grow too old. What was published while the
@@ -22,7 +22,7 @@
 import { Buffer } from 'node:buffer';
 import type { Account } from '../../server/account/account.ts';
 import type { SpoolOptions } from '../../server/config/spool-options.ts';
-import type { Io, Timer } from '../../server/io/io.ts';
+import type { Io } from '../../server/io/io.ts';
 import type { Log } from '../../server/io/log.ts';
 import { NoticePace } from '../../server/io/notice-pace.ts';
 import type { LinkSink, LinkSpool, SinkKind, SpooledLink, SpoolStatistics } from '../../server/ports.ts';
@@ -35,9 +35,9 @@ import { timeMs } from '../stream/stream-clock.ts';
 import type { Stream } from '../stream/stream.ts';
 import { wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
 import { SendWindow } from './send-window.ts';
+import { Settling } from './settling.ts';
 import { fromKept, toKeep, withId } from './spool-message.ts';
 
-const SETTLED_MS = 1000;
 const NOTICE_INTERVAL_MS = 10_000;
 const ID_BYTES = 9;
 
@@ -64,8 +64,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   private readonly idPrefix: string;
   private nextId = 1;
   private link: SpooledLink | null = null;
-  private hasSettled = false;
-  private settling: Timer | null = null;
+  private readonly settling: Settling;
   private wanted: readonly WantedSubject[];
   private keptText: string;
   private own: readonly Subscription[] = [];
@@ -95,6 +94,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
 
   constructor(site: SpoolSite, options: SpoolOptions, wanted: readonly WantedSubject[]) {
     this.site = site;
+    this.settling = new Settling(site.io, () => this.settled());
     this.options = options;
     this.wanted = wanted;
     this.keptText = wantedText(wanted);
@@ -121,15 +121,14 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     this.options = options;
     this.wanted = this.wanted.filter(({ subject }) => options.subjects.some((each) => subjectsCollide(each, subject)));
     if (this.own.length > 0) this.subscribeOwn();
-    if (this.link !== null && this.hasSettled) this.learn(this.link);
+    if (this.link !== null && this.settling.isSettled) this.learn(this.link);
   }
 
   /** Takes nothing more and sends nothing of what it holds; `done` when all it sent has arrived or is in the stream. */
   retire(done: () => void): void {
     this.isOver = true;
     this.retired = done;
-    this.settling?.cancel();
-    this.settling = null;
+    this.settling.cancel();
     this.unsubscribeOwn();
     this.endRetirement();
   }
@@ -161,16 +160,14 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   opened(link: SpooledLink): void {
     if (this.isOver) return;
     this.link = link;
-    this.hasSettled = false;
-    this.settling = this.site.io.timers.after(SETTLED_MS, () => this.settled());
+    this.settling.begin(link);
     this.proceed();
   }
 
   lost(): void {
     if (this.link === null) return;
-    this.settling?.cancel();
-    this.settling = null;
-    if (this.hasSettled) this.learn(this.link);
+    this.settling.cancel();
+    if (this.settling.isSettled) this.learn(this.link);
     this.link = null;
     this.isFenced = false;
     this.keepWindow();
@@ -181,15 +178,12 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   }
 
   interestChanged(): void {
-    if (!this.hasSettled || this.settling !== null || this.isOver) return;
-    this.settling = this.site.io.timers.after(SETTLED_MS, () => this.settled());
+    if (!this.isOver) this.settling.told();
   }
 
-  /** The hub has had the time to tell what it wants to hear. */
+  /** What the hub wants to hear is known. */
   private settled(): void {
-    this.settling = null;
     if (this.link === null) return;
-    this.hasSettled = true;
     this.learn(this.link);
     this.unsubscribeOwn();
   }

@@ -31,10 +31,18 @@ async function clientNamed(server: RunningServer, user: string): Promise<WireCli
 async function ask(client: WireClient, subject: string, body: object | string = ''): Promise<string> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   client.send(`PUB ${subject} _INBOX.1 ${text.length}\r\n${text}\r\n`);
-  const line = await client.line();
+  const line = await lineOf(client);
   if (!line.startsWith('HMSG')) return client.line();
   for (let rest = 0; rest < 4; rest++) await client.line();
   return line;
+}
+
+/** The next line that is no PING: a reload may take so long that the server asks whether the client is still there. */
+async function lineOf(client: WireClient): Promise<string> {
+  const line = await client.line();
+  if (line !== 'PING') return line;
+  client.send('PONG\r\n');
+  return lineOf(client);
 }
 
 const streamOf = (name: string, more = {}): object => ({ name, subjects: [name.toLowerCase()], ...more });

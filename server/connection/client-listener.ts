@@ -39,6 +39,11 @@ export class ClientListener {
     this.accept = accept;
   }
 
+  /** Handshakes of clients that made room for others before their time was over. */
+  get handshakesGivenUp(): number {
+    return this.entrances?.queue.givenUp ?? 0;
+  }
+
   /** Listens; `done` gets the port, or why there is none. */
   open(options: ServerOptions, done: OpenDone): void {
     this.openPort(options, (port, failure) => {

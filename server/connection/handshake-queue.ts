@@ -47,6 +47,8 @@ export class HandshakeQueue {
   /** When the waiting ones are looked at again; null: when there is one. */
   private again: Timer | 'soon' | null = null;
   private isServing = false;
+  /** How many were given up for others. */
+  givenUp = 0;
 
   constructor(io: Pick<Io, 'clock' | 'timers'>) {
     this.io = io;
@@ -134,6 +136,7 @@ export class HandshakeQueue {
       const waitMs = beganMs + GRACE_MS - nowMs;
       if (waitMs > 0) return waitMs;
       this.going.delete(oldest);
+      this.givenUp++;
       oldest.giveUp();
       break;
     }

@@ -38,6 +38,7 @@ export interface MonitorSource {
   readonly leafNodes: Pick<LeafNodes, 'listener' | 'links' | 'linkSnapshots' | 'remoteSnapshots'>;
   /** `null`: nobody is accepted who speaks WebSocket. */
   readonly webSocketDoor: { readonly address: Address | null } | null;
+  readonly listener: { readonly handshakesGivenUp: number };
   readonly closedConnections: ClosedConnections;
   readonly clientsAccepted: number;
   /** Of connections that are gone. */

@@ -18,7 +18,15 @@ const HALF_OPEN = 500;
 /** The beginning of a ClientHello: a record that announces more than comes. */
 const HALF_HELLO = Buffer.from([0x16, 3, 1, 2, 0, 1, 0, 1, 0xfc, 3, 3]);
 
-async function start(more = ''): Promise<{ address: ServerAddress; authority: TestAuthority; log: () => string }> {
+interface Site {
+  readonly address: ServerAddress;
+  readonly authority: TestAuthority;
+  readonly log: () => string;
+  /** What /metrics answers. */
+  readonly metrics: () => Promise<string>;
+}
+
+async function start(more = ''): Promise<Site> {
   const directory = temporaryDirectory();
   const authority = new TestAuthority(directory);
   const { certFile, keyFile } = authority.issueServer();
@@ -26,9 +34,11 @@ async function start(more = ''): Promise<{ address: ServerAddress; authority: Te
   const server = await startServer({
     config: `debug: true\ntls { cert_file: "${certFile}", key_file: "${keyFile}", ${more} }`,
     log: (line) => (log += line),
+    monitorPort: 0,
   });
   onTestFinished(() => server.close());
-  return { address: { host: server.host, port: server.port }, authority, log: () => log };
+  const metrics = async (): Promise<string> => (await fetch(new URL('/metrics', server.monitorUrl ?? ''))).text();
+  return { address: { host: server.host, port: server.port }, authority, log: () => log, metrics };
 }
 
 function lean({ host, port }: ServerAddress, bytes: Uint8Array): { socket: Socket; isClosed: () => boolean } {
@@ -88,7 +98,7 @@ test('a hello that comes in pieces is as good as another', async () => {
 });
 
 test('handshakes that never end make room for others before their time is over', async () => {
-  const { address, authority, log } = await start('timeout: 20');
+  const { address, authority, log, metrics } = await start('timeout: 20');
   const bytes = await hello();
   const strangers = Array.from({ length: HALF_OPEN }, () => lean(address, bytes));
   const givenUp = (): number => (log().match(/TLS handshake given up/g) ?? []).length;
@@ -96,6 +106,9 @@ test('handshakes that never end make room for others before their time is over',
   await login(address, authority);
   await until(() => strangers.filter(({ isClosed }) => isClosed()).length >= givenUp(), 'these to be closed');
   expect(givenUp()).toBeLessThan(HALF_OPEN);
+  const [, counted] = /^petiole_handshakes_given_up_total\{.*\} (\d+)$/m.exec(await metrics()) ?? [];
+  expect(Number(counted)).toBeGreaterThan(0);
+  expect(Number(counted)).toBeLessThanOrEqual(givenUp());
 });
 
 test('bytes that are no handshake end one connection each, and nothing else', async () => {

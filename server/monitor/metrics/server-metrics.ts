@@ -26,6 +26,8 @@ export function* describeServer(text: MetricText, context: MonitorContext): Answ
   const configured = 'When the configuration was loaded, in milliseconds since 1970';
   text.gauge('gnatsd_varz_config_load_time', configured, serverLabels, Math.round(source.configuredWallMs));
   describeSlowConsumers(text, serverLabels, source);
+  const givenUp = 'TLS handshakes of clients that made room for others before their time was over';
+  text.counter('petiole_handshakes_given_up_total', givenUp, serverLabels, source.listener.handshakesGivenUp);
   yield* describeAccounts(text, source);
   yield;
   yield* describeConnections(text, serverLabels, source);

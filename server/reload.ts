@@ -145,7 +145,7 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   const next = keepPorts(before, given);
   const changes = changedOptions(asItRuns(server), next);
   const refusal =
-    changingRefusal(server, changes) ??
+    changingRefusal(server, next) ??
     reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined || TAKEN_SILENTLY.has(field)) ??
     leafTlsRefusal(before, next) ??
     webSocketTlsRefusal(before, next) ??
@@ -171,13 +171,14 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   return null;
 }
 
-/** The options, and whether JetStream runs, which it may have failed to. */
-function asItRuns({ options, jetstream }: Reloadable): ServerOptions {
+/** The options, and whether JetStream runs, which it may have failed to; what is on its way counts as done. */
+function asItRuns({ options, jetstream, jetStreamSlot }: Reloadable): ServerOptions {
+  if (jetStreamSlot.isChanging) return options;
   return { ...options, jetstream: { ...options.jetstream, isEnabled: jetstream !== null } };
 }
 
-function changingRefusal({ jetStreamSlot }: Reloadable, changes: readonly Change[]): string | null {
-  if (!jetStreamSlot.isChanging || changes.every(({ field }) => field !== 'JetStream')) return null;
+function changingRefusal({ options, jetStreamSlot }: Reloadable, next: ServerOptions): string | null {
+  if (!jetStreamSlot.isChanging || options.jetstream.isEnabled === next.jetstream.isEnabled) return null;
   return 'JetStream is being turned on or off by the reload before';
 }
 

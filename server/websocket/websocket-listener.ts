@@ -69,7 +69,7 @@ export class WebSocketListener implements ArrivalDesk {
       this.listener = network.listen(wanted, { ...outcome, accepted: (socket) => this.accept(socket) });
     } else if (network.tls === undefined) outcome.failed(new Error('this network has no TLS'));
     else {
-      const entrances = this.makeEntrances(network.tls, options.tls);
+      const entrances = this.makeEntrances(network.tls, options.tls, handshakeMs(options));
       this.listener = network.tls.listen(wanted, {
         ...outcome,
         accepted: (socket) => {
@@ -81,8 +81,8 @@ export class WebSocketListener implements ArrivalDesk {
     }
   }
 
-  private makeEntrances(network: SecuringNetwork, tls: TlsOptions): TlsEntrances {
-    this.entrances = new TlsEntrances(this.site.host, planOf(network, tls));
+  private makeEntrances(network: SecuringNetwork, tls: TlsOptions, timeoutMs: number): TlsEntrances {
+    this.entrances = new TlsEntrances(this.site.host, planOf(network, tls, timeoutMs));
     return this.entrances;
   }
 
@@ -110,11 +110,12 @@ export class WebSocketListener implements ArrivalDesk {
   }
 
   /** What it returns shows other certificates, or has other rules, from the next connection on. Throws if they are bad. */
-  prepare({ tls }: WebSocketOptions): () => void {
+  prepare(next: WebSocketOptions): () => void {
+    const { tls } = next;
     const { entrances } = this;
     const { network } = this.site.host.io;
     if (entrances === null || tls === null || network.tls === undefined) return () => undefined;
-    const plan = planOf(network.tls, tls);
+    const plan = planOf(network.tls, tls, handshakeMs(next));
     return () => {
       entrances.plan = plan;
     };
@@ -134,7 +135,7 @@ export class WebSocketListener implements ArrivalDesk {
     const arrival = new Arrival(socket, this);
     if (this.waiting.size >= WAITING_MAX) this.dropLongest();
     this.waiting.add(arrival);
-    wheel.set(arrival, io.clock.monotonicMs() + (this.site.options().handshakeTimeoutMs || HANDSHAKE_MS));
+    wheel.set(arrival, io.clock.monotonicMs() + handshakeMs(this.site.options()));
     return arrival;
   }
 
@@ -174,8 +175,13 @@ export class WebSocketListener implements ArrivalDesk {
   }
 }
 
-/** Here TLS always comes first. */
-function planOf(network: SecuringNetwork, tls: TlsOptions): TlsEntrances['plan'] {
-  const options = { ...tls, isHandshakeFirst: true, fallbackDelayMs: 0, connectionRateLimit: 0 };
+/** How long everything may take before WebSocket is spoken. */
+function handshakeMs({ handshakeTimeoutMs }: WebSocketOptions): number {
+  return handshakeTimeoutMs || HANDSHAKE_MS;
+}
+
+/** Here TLS always comes first, and has no time of its own. */
+function planOf(network: SecuringNetwork, tls: TlsOptions, timeoutMs: number): TlsEntrances['plan'] {
+  const options = { ...tls, timeoutMs, isHandshakeFirst: true, fallbackDelayMs: 0, connectionRateLimit: 0 };
   return { options, context: network.context(tls), allowsNonTls: false };
 }

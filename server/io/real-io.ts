@@ -30,11 +30,23 @@ export function realIo(): Io {
   };
 }
 
-/**
- * Random bytes from where node:crypto's come from too, without that module, which takes longer to load than the rest of
- * a start. Where there is no such device (a bare chroot) it has to be loaded.
- */
+const POOL_BYTES = 4096;
+let pool: Buffer = Buffer.alloc(0);
+
+/** Random bytes, each given once: to open the device for each greeting costs more than all else about its nonce. */
 function bytesOfKernel(count: number): Buffer {
+  if (count > POOL_BYTES) return readKernel(count);
+  if (pool.length < count) pool = readKernel(POOL_BYTES);
+  const bytes = Buffer.from(pool.subarray(0, count));
+  pool = pool.subarray(count);
+  return bytes;
+}
+
+/**
+ * From where those of node:crypto come, without that module, which takes longer to load than the rest of a start. Where
+ * there is no such device (a bare chroot) it has to be loaded.
+ */
+function readKernel(count: number): Buffer {
   let device: number;
   try {
     device = fs.openSync('/dev/urandom', 'r');

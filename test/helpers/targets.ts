@@ -41,7 +41,7 @@ export interface StartOptions {
 /** The version of nats-server that petiole stands in for; what another version does proves nothing. */
 const NATS_SERVER_VERSION = '2.15.2';
 const ROOT: string = join(import.meta.dirname, '../..');
-const READY_MS = 20_000;
+const READY_MS = 60_000;
 const STOP_MS = 5_000;
 
 /** nats-server from PATH or ~/go/bin, if it has the version that petiole stands in for. */

@@ -148,6 +148,8 @@ const NORMALIZED: readonly (readonly [pattern: RegExp, by: string])[] = [
   [/│ \d+\.\d\ds *│/g, '│ AGE │'],
   [/─+/g, '─'],
   [/ +(?=[│\n])/g, ' '],
+  [/│ age │ \d+(\.\d+)? │/g, '│ age │ AGE │'],
+  [/\((\d+h)?\d+m\d+s remaining\)/g, '(REMAINING)'],
   [/\(\d+\.\d\ds\)/g, '(AGE)'],
   [/petiole-test-\w{6}/g, 'FOLDER'],
   // It grows with what petiole can do.

@@ -14,6 +14,7 @@ import { until } from '../helpers/until.ts';
 const EXTERNAL_HUB = { api: '$JS.hub.API', deliver: '' };
 /** nats-server takes up to 40 seconds to go on behind a cut. */
 const PATIENCE_MS = 120_000;
+const ANSWER = { timeout: 10_000 };
 /** Longer than the hub keeps a consumer that nobody listens to. */
 const OUTAGE_MS = 12_000;
 const CAUGHT_UP_MS = 3000;
@@ -57,7 +58,7 @@ describeTargets('a site of petiole below a hub', (hubTarget) => {
       await create(far, { name: 'O', subjects: ['o.>'] });
       await create(near, { name: 'S', sources: [{ name: 'O', external: EXTERNAL_HUB }] });
       await publishBesideResets(far, proxy, 1000);
-      await until(async () => (await held(near, 'S')) === 1000, 'the stream to have it all', 20_000);
+      await until(async () => (await held(near, 'S')) === 1000, 'the stream to have it all', 60_000);
       expect(await payloads(near, 'S')).toEqual(numbers(1000));
     },
     PATIENCE_MS,
@@ -101,7 +102,7 @@ describeTargets('a site of petiole below a hub', (hubTarget) => {
         await site.start();
       }
       for (const stream of ['M', 'S']) {
-        await until(async () => (await held(site.client, stream)) >= last, `${stream} to catch up`, 20_000);
+        await until(async () => (await held(site.client, stream)) >= last, `${stream} to catch up`, 60_000);
         expect(await payloads(site.client, stream)).toEqual(numbers(last));
       }
     },
@@ -136,7 +137,7 @@ describeTargets('a site of petiole below a hub', (hubTarget) => {
       await create(far, { name: 'O', subjects: ['o.>'], retention: 'workqueue' });
       await create(near, { name: 'S', sources: [{ name: 'O', external: EXTERNAL_HUB }] });
       await publishBesideResets(far, proxy, 1000);
-      await until(async () => (await held(near, 'S')) === 1000, 'the stream to have it all', 20_000);
+      await until(async () => (await held(near, 'S')) === 1000, 'the stream to have it all', 60_000);
       expect(await payloads(near, 'S')).toEqual(numbers(1000));
       await until(async () => (await held(far, 'O')) === 0, 'the work queue to be empty');
     },
@@ -202,16 +203,16 @@ interface StreamFields {
 }
 
 async function create(client: NatsConnection, config: StreamFields): Promise<void> {
-  const answer = await client.request(`$JS.API.STREAM.CREATE.${config.name}`, JSON.stringify(config));
+  const answer = await client.request(`$JS.API.STREAM.CREATE.${config.name}`, JSON.stringify(config), ANSWER);
   expect(answer.json()).not.toHaveProperty('error');
 }
 
 async function ask<T>(client: NatsConnection, request: string, body: object): Promise<T> {
-  return (await client.request(`$JS.API.${request}`, JSON.stringify(body))).json<T>();
+  return (await client.request(`$JS.API.${request}`, JSON.stringify(body), ANSWER)).json<T>();
 }
 
 async function held(client: NatsConnection, stream: string): Promise<number> {
-  const answer = await client.request(`$JS.API.STREAM.INFO.${stream}`);
+  const answer = await client.request(`$JS.API.STREAM.INFO.${stream}`, '', ANSWER);
   return answer.json<{ state: { messages: number } }>().state.messages;
 }
 
@@ -259,6 +260,6 @@ async function publishBesideResets(client: NatsConnection, proxy: FaultProxy, la
 async function publishNumbers(client: NatsConnection, subject: string, first: number, last: number): Promise<void> {
   for (let from = first; from <= last; from += AT_ONCE) {
     const part = numbers(Math.min(from + AT_ONCE - 1, last)).slice(from - 1);
-    await Promise.all(part.map((each) => client.request(subject, each, { timeout: 10_000 })));
+    await Promise.all(part.map((each) => client.request(subject, each, ANSWER)));
   }
 }

@@ -47,6 +47,7 @@ interface UrlFault {
 }
 
 function partsOf(text: string): UrlParts | UrlFault {
+  // oxlint-disable-next-line no-control-regex -- those are what is looked for
   if (/[\0-\x1f\x7f]/.test(text)) return { fault: 'net/url: invalid control character in URL' };
   if (text === '') return { fault: 'empty url' };
   if (text.startsWith(':')) return { fault: 'missing protocol scheme' };

@@ -21,11 +21,13 @@ const DEFAULT_PORTS: ReadonlyMap<string, number> = new Map([
 ]);
 const TLS_TIMEOUT_MS = 2000;
 /** What a client of a proxy can have of a `tls` block; stores of the system petiole has nowhere. */
-const TLS_NAMES: ReadonlySet<string> = new Set([
-  ...['cert_file', 'key_file', 'ca_file', 'certs', 'certificates', 'insecure', 'min_version', 'timeout'],
-  ...['cipher_suites', 'allow_insecure_cipher_suites', 'curve_preferences'],
-  ...['cert_store', 'cert_match_by', 'cert_match', 'cert_match_skip_invalid', 'ca_certs_match'],
-]);
+const TLS_NAMES: ReadonlySet<string> = new Set(
+  [
+    ['cert_file', 'key_file', 'ca_file', 'certs', 'certificates', 'insecure', 'min_version', 'timeout'],
+    ['cipher_suites', 'allow_insecure_cipher_suites', 'curve_preferences'],
+    ['cert_store', 'cert_match_by', 'cert_match', 'cert_match_skip_invalid', 'ca_certs_match'],
+  ].flat(),
+);
 
 /** A block while it is read. */
 export interface ProxyBlock {

@@ -171,7 +171,9 @@ describePairs('a leaf and its hub', (leaf, hub) => {
     );
     // Whichever link is last to be up closes the ring: which of the servers sees it, and which is told, is chance.
     const loop = 'Loop detected for leafnode account="$G". Delaying attempt to reconnect for 30s';
-    await until(() => [top, middle, both].some(({ log }) => log.includes(loop)), 'the loop to be found');
+    const found = (): boolean => [top, middle, both].some(({ log }) => log.includes(loop));
+    await until(found, 'the loop to be found');
+    expect(found()).toBe(true);
   });
 
   it('bind each login to its account', async () => {

@@ -76,14 +76,17 @@ export class DirectGets {
       answer.status(request);
       return;
     }
-    const work = this.answerTo(request, answer);
-    runPaced(
-      stream.host.io,
-      stream.store,
-      work,
-      () => this.isStopped,
-      () => undefined,
-    );
+    const begin = (): void => this.answer(request, answer);
+    // Who was told by its origin that a message is stored may ask a mirror for it at once.
+    if (stream.config.mirror === null) begin();
+    else stream.whenVisible(begin);
+  }
+
+  private answer(request: DirectGetRequest, answer: DirectGetAnswer): void {
+    const { stream } = this;
+    const isStopped = (): boolean => this.isStopped;
+    if (!isStopped())
+      runPaced(stream.host.io, stream.store, this.answerTo(request, answer), isStopped, () => undefined);
   }
 
   private answerTo(request: DirectGetRequest, answer: DirectGetAnswer): Paced<void> {

@@ -20,6 +20,7 @@ const OUTAGE_MS = 12_000;
 const CAUGHT_UP_MS = 3000;
 const KILLS = 2;
 const AT_ONCE = 25;
+const ROUND_TRIPS = 40;
 /** A little longer than a link takes to be dialled again. */
 const PAUSE_MS = 1500;
 const PLAIN_SOURCE = {
@@ -46,6 +47,27 @@ describeTargets('a site of petiole below a hub', (hubTarget) => {
       expect(await payloads(near, 'M')).toEqual(numbers(200));
       await publishNumbers(far, 'o.c', 201, 201);
       await until(async () => (await held(near, 'M')) === 201, 'the mirror to go on');
+    },
+    PATIENCE_MS,
+  );
+
+  test(
+    // Who publishes at the site is told by the hub, over the same link that the mirror is fed by.
+    'reads from its mirror at once what its hub has just acknowledged',
+    async () => {
+      const { far, near } = await startPair(hubTarget);
+      await create(far, { name: 'O', subjects: ['o.>'] });
+      await create(near, { name: 'M', mirror: { name: 'O', external: EXTERNAL_HUB }, allow_direct: true });
+      await publishNumbers(far, 'o.a', 1, 1);
+      await until(async () => (await held(near, 'M')) === 1, 'the mirror to be fed');
+      let readAtOnce = 0;
+      for (let seq = 2; seq <= ROUND_TRIPS; seq++) {
+        await near.request('o.a', String(seq), ANSWER);
+        const last = await near.request('$JS.API.DIRECT.GET.M', JSON.stringify({ last_by_subj: 'o.a' }), ANSWER);
+        if (last.string() === String(seq)) readAtOnce++;
+      }
+      // The acknowledgement may overtake the message, since they come from different parts of the hub.
+      expect(readAtOnce).toBeGreaterThan(ROUND_TRIPS / 2);
     },
     PATIENCE_MS,
   );

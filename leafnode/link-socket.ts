@@ -31,20 +31,16 @@ import type {
   TlsContext,
   TlsPeer,
 } from '../server/io/io.ts';
+import { NO_BYTES, SpareBuffer } from '../server/protocol/spare-buffer.ts';
 import { CHUNK_BYTES_MAX } from './s2/frame.ts';
 import { type ContentSink, StreamDecoder } from './s2/stream-decoder.ts';
 import { StreamEncoder } from './s2/stream-encoder.ts';
 
 /** With what may be left of one block beyond it. */
 const CONTENT_BYTES_PER_TURN = 512 * 1024;
-const TARGET_BYTES_MIN = 4096;
-const SPARE_BYTES_MAX = 1024 * 1024;
-const NO_BYTES = Buffer.alloc(0);
+const spare = new SpareBuffer();
 
 const ignore = (): void => undefined;
-
-/** Not in use by any write. */
-let spare: Buffer = NO_BYTES;
 
 export class LinkSocket implements Socket, SocketHandler, ContentSink {
   /** What goes out is compressed so much; `null`: not at all. */
@@ -197,20 +193,12 @@ export class LinkSocket implements Socket, SocketHandler, ContentSink {
   }
 
   private takeTarget(bytes: number): Buffer {
-    if (spare.length >= bytes) {
-      this.target = spare;
-      spare = NO_BYTES;
-      return this.target;
-    }
-    let size = TARGET_BYTES_MIN;
-    while (size < bytes) size *= 2;
-    this.target = Buffer.allocUnsafeSlow(size);
+    this.target = spare.take(bytes);
     return this.target;
   }
 
   private giveTarget(): void {
-    const { target } = this;
+    spare.give(this.target);
     this.target = NO_BYTES;
-    if (target.length > spare.length && target.length <= SPARE_BYTES_MAX) spare = target;
   }
 }

@@ -8,18 +8,14 @@
 
 import { Buffer } from 'node:buffer';
 import type { Random } from '../io/io.ts';
+import { NO_BYTES, SpareBuffer } from '../protocol/spare-buffer.ts';
 import { COMPRESSED, FINAL, LENGTH_16, LENGTH_64, MASKED } from './frame.ts';
 
 /** Room for any header, of which the end is used. */
 const HEADER_ROOM = 16;
 const KEY_BYTES = 4;
 const KEYS_BYTES = 256;
-const TARGET_BYTES_MIN = 4096;
-const SPARE_BYTES_MAX = 1024 * 1024;
-const NO_BYTES = Buffer.alloc(0);
-
-/** Not in use by any write. */
-let spare: Buffer = NO_BYTES;
+const spare = new SpareBuffer();
 
 export class FrameEncoder {
   masks = true;
@@ -41,7 +37,8 @@ export class FrameEncoder {
       const header = Buffer.alloc(HEADER_ROOM);
       return [header.subarray(fillHeader(header, HEADER_ROOM, first, 0, content)), ...pieces];
     }
-    const target = this.takeTarget(HEADER_ROOM + content);
+    const target = spare.take(HEADER_ROOM + content);
+    this.target = target;
     let at = HEADER_ROOM;
     for (const piece of pieces) {
       target.set(piece, at);
@@ -55,9 +52,8 @@ export class FrameEncoder {
 
   /** What was made last is not in use any more. */
   release(): void {
-    const { target } = this;
+    spare.give(this.target);
     this.target = NO_BYTES;
-    if (target.length > spare.length && target.length <= SPARE_BYTES_MAX) spare = target;
   }
 
   private nextKey(): Buffer {
@@ -65,18 +61,6 @@ export class FrameEncoder {
     const key = this.keys.subarray(0, KEY_BYTES);
     this.keys = this.keys.subarray(KEY_BYTES);
     return key;
-  }
-
-  private takeTarget(bytes: number): Buffer {
-    if (spare.length >= bytes) {
-      this.target = spare;
-      spare = NO_BYTES;
-      return this.target;
-    }
-    let size = TARGET_BYTES_MIN;
-    while (size < bytes) size *= 2;
-    this.target = Buffer.allocUnsafeSlow(size);
-    return this.target;
   }
 }
 

@@ -12,6 +12,7 @@ import { serve } from '../helpers/describe-targets.ts';
 import { startHostileWebHub, webFrame, webHeader } from '../helpers/hostile-web-hub.ts';
 import { isAbsent, petiole, type RunningServer } from '../helpers/targets.ts';
 import { until } from '../helpers/until.ts';
+import { HUB_INFO } from '../helpers/scripted-hub.ts';
 
 const RUNS = Number(process.env['FUZZ_RUNS'] ?? 300);
 /** Links that dial at the same time. */
@@ -24,17 +25,6 @@ const WHOLE = 0x82;
 const [FIRST, LAST] = [0x02, 0x80];
 const [COMPRESSED, PING, CLOSE] = [0xc2, 0x89, 0x88];
 
-const INFO = {
-  server_id: 'HUB',
-  server_name: 'hub',
-  version: '2.15.2',
-  proto: 3,
-  headers: true,
-  max_payload: 1_048_576,
-  client_id: 7,
-  info_on_connect: true,
-};
-
 function text(content: string): Buffer {
   return Buffer.from(content, 'latin1');
 }
@@ -44,8 +34,8 @@ function deflated(content: Buffer): Buffer {
   return bytes.subarray(0, -4);
 }
 
-const OPEN = text(`INFO ${JSON.stringify(INFO)}\r\n`);
-const JOINED = text(`INFO ${JSON.stringify({ ...INFO, connect_info: true, remote_account: 'A' })}\r\n`);
+const OPEN = text(`INFO ${JSON.stringify(HUB_INFO)}\r\n`);
+const JOINED = text(`INFO ${JSON.stringify({ ...HUB_INFO, connect_info: true, remote_account: 'A' })}\r\n`);
 const HANDSHAKE = Buffer.concat([webFrame(WHOLE, OPEN), webFrame(WHOLE, JOINED)]);
 
 /** One of everything. */

@@ -11,6 +11,19 @@ import { WireClient } from './wire-client.ts';
 /** The line by which an accepted link expects its interest: the loop subject with the site's random part. */
 const LOOP_LINE = /^LS\+ \$LDS\.[0-9A-Za-z]{22}$/;
 
+/** What each says of itself. */
+export const HUB_INFO: object = {
+  server_id: 'HUB',
+  server_name: 'hub',
+  version: '2.15.2',
+  proto: 3,
+  headers: true,
+  max_payload: 1_048_576,
+  client_id: 7,
+  nonce: 'n',
+  info_on_connect: true,
+};
+
 export class ScriptedHub {
   readonly #server: Server;
   readonly #accepted: WireClient[] = [];
@@ -45,15 +58,7 @@ export class ScriptedHub {
   /** An INFO line as a hub of nats-server 2.15 sends it. */
   info(fields: object = {}): string {
     const info = {
-      server_id: 'HUB',
-      server_name: 'hub',
-      version: '2.15.2',
-      proto: 3,
-      headers: true,
-      max_payload: 1_048_576,
-      client_id: 7,
-      nonce: 'n',
-      info_on_connect: true,
+      ...HUB_INFO,
       leafnode_urls: [`127.0.0.1:${this.#port}`],
       compression: 's2_auto',
       ...fields,

@@ -7,19 +7,8 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { type PerMessageDeflateOptions, type WebSocket, WebSocketServer } from 'ws';
+import { HUB_INFO } from './scripted-hub.ts';
 import { until } from './until.ts';
-
-const INFO = {
-  server_id: 'HUB',
-  server_name: 'hub',
-  version: '2.15.2',
-  proto: 3,
-  headers: true,
-  max_payload: 1_048_576,
-  client_id: 7,
-  nonce: 'n',
-  info_on_connect: true,
-};
 
 /** How a message is sent. */
 export interface Framing {
@@ -61,7 +50,7 @@ export class WebHubLink {
   }
 
   info(fields: object = {}): string {
-    return `INFO ${JSON.stringify({ ...INFO, ...fields })} \r\n`;
+    return `INFO ${JSON.stringify({ ...HUB_INFO, ...fields })} \r\n`;
   }
 
   async heard(text: string): Promise<void> {

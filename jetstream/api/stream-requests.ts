@@ -165,7 +165,7 @@ const describeStream: ApiHandler = (context, request) => {
   const { store } = entry.stream;
   const { offset } = body.paged;
   const isOver = (): boolean => false;
-  // What somebody published before, and has not been told of, is counted too.
+  // What somebody published or acknowledged before, and has not been told of, counts too.
   entry.stream.whenVisible(() => {
     runPaced(context.jetstream.io, store, stateDetails(store, { ...body, offset }), isOver, (details) => {
       streamInfo(entry, 'full', details, (info) => {

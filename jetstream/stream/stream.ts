@@ -343,7 +343,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.interest.whenReviewed(() => this.whenDurable(done));
   }
 
-  /** Calls back when what was published so far is visible, unless the disk takes its time. */
+  /** Calls back when what was published and acknowledged so far is to be seen, unless the disk takes its time. */
   whenVisible(done: () => void): void {
     this.visibleWaits.wait(done);
   }

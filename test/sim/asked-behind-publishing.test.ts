@@ -1,4 +1,4 @@
-/** Who asks for a stream's state, or for a message, sees what was published before, also without acknowledgement. */
+/** Who asks for a stream's state, or for a message, sees what was published and acknowledged before, answered or not. */
 import { expect, it } from 'vitest';
 import { BatchWorld } from './batch-world.ts';
 
@@ -17,6 +17,23 @@ it.each(SEEDS)('a message is found that came before the request (seed %i)', (see
   const publishing = 'PUB s.a 3\r\none\r\n';
   expect(JSON.parse(ask(world, publishing, 'STREAM.MSG.GET.S', '{"last_by_subj":"s.a"}'))).toMatchObject({
     message: { seq: 1, data: Buffer.from('one').toString('base64') },
+  });
+});
+
+it.each(SEEDS)('a work queue is described without what was acknowledged before the request (seed %i)', (seed) => {
+  const world = new BatchWorld(seed);
+  world.request('STREAM.CREATE.W', JSON.stringify({ name: 'W', subjects: ['w'], retention: 'workqueue' }));
+  const config = { durable_name: 'C', ack_policy: 'explicit' };
+  world.request('CONSUMER.CREATE.W.C', JSON.stringify({ stream_name: 'W', config }));
+  const client = world.client('worker');
+  const replies: string[] = [];
+  client.onMessage = ({ reply }) => replies.push(reply);
+  client.subscribe('1', 'D');
+  client.send('PUB w 3\r\none\r\nPUB w 3\r\ntwo\r\nPUB $JS.API.CONSUMER.MSG.NEXT.W.C D 1\r\n2\r\n');
+  world.until(() => replies.length === 2, 'both messages');
+  const acknowledging = replies.map((reply) => `PUB ${reply} 0\r\n\r\n`).join('');
+  expect(JSON.parse(ask(world, acknowledging, 'STREAM.INFO.W', ''))).toMatchObject({
+    state: { messages: 0, last_seq: 2 },
   });
 });
 

@@ -173,7 +173,10 @@ function settle(text: string): string {
   // Everything in a row about memory is a measure.
   shown = shown.replaceAll(/^.*\b\d+ MiB.*$/gm, (line) => line.replaceAll(/\d+(\.\d+)?( MiB|ms|s)?/g, 'N'));
   for (const [pattern, by] of NUMBERS) shown = shown.replace(pattern, by);
-  return shown;
+  // Imports and exports come from maps that nats-server walks in any order.
+  return shown.replaceAll(/(?:^ +Subject: .*\n(?: +\w+: .*\n)+\n)+/gm, (blocks) =>
+    blocks.split(/\n\n/).toSorted().join('\n\n'),
+  );
 }
 
 function settledJson(json: string): string {

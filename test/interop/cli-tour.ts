@@ -142,6 +142,7 @@ const NORMALIZED: readonly (readonly [pattern: RegExp, by: string])[] = [
   [/\b[\d,]+(\.\d+)?(µs|us|ms)(?! ?(window|age))/g, 'SHORT'],
   [/\b0\.\d+s\b/g, 'SHORT'],
   [/\b\d+\.\d{2}s ago\b/g, 'AGO'],
+  [/\bSHORT ago\b/g, 'AGO'],
   [/[\d,.]+ msgs\/sec( ~ [\d.]+ [KMG]?i?B\/sec)?/g, 'RATE'],
   // Measures in tables, and the widths that come of them.
   [/│ 0\.\d+ *│/g, '│ MEASURE │'],

@@ -25,6 +25,7 @@ const LISTENING_MS = 700;
 /** What is shown of the log of a server that ended. */
 const LOG_CHARACTERS = 2000;
 /** Servers start, and a stop may wait for a time-out of the CLI. */
+const RETRIES = 5;
 const STOP_MS_MAX = 60_000;
 
 export interface Tour {
@@ -56,13 +57,14 @@ export function tour({ title, stops, differing = {}, config = CONFIG, settle = (
     for (const stop of stops) {
       const reason = differing[stop];
       const run = reason === undefined ? test : test.fails;
+      // Of what is counted while it changes, both print what they saw at the moment.
       run(
         reason === undefined ? stop : `${stop} (differs: ${reason})`,
+        { timeout: STOP_MS_MAX, retry: reason === undefined ? RETRIES : 0 },
         async () => {
           const [theirs, ours] = await Promise.all(servers.map((server) => visit(server, stop)));
           expect(settle(ours ?? '')).toBe(settle(theirs ?? ''));
         },
-        STOP_MS_MAX,
       );
     }
   });

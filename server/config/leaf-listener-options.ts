@@ -73,7 +73,7 @@ export function completeLeafListener(draft: LeafListenerOptions): LeafListenerOp
   return {
     ...draft,
     host: draft.host || '0.0.0.0',
-    port: port === 0 || port === null ? null : Math.max(port, 0),
+    port: port === 0 || port === null ? null : port === -1 ? 0 : port,
     tls,
     authorization: { ...authorization, timeoutMs: authorization.timeoutMs || defaultAuthTimeoutMs({ tls }) },
   };

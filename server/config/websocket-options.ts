@@ -83,7 +83,7 @@ export function completeWebSocket(draft: WebSocketOptions): WebSocketOptions {
   return {
     ...draft,
     host: host || (port === 0 || port === null ? '' : '0.0.0.0'),
-    port: port === 0 || port === null ? null : Math.max(port, 0),
+    port: port === 0 || port === null ? null : port === -1 ? 0 : port,
     tls: tls && { ...tls, timeoutMs: tls.timeoutMs || TLS_TIMEOUT_MS },
   };
 }

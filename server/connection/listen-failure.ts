@@ -7,8 +7,9 @@ export function hostPort({ host, port }: Address): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** `listen tcp 127.0.0.1:4222: bind: address already in use` */
+/** `listen tcp 127.0.0.1:4222: bind: address already in use`, `listen tcp: address 99999: invalid port` */
 export function listenFailure(address: Address, error: IoError): string {
+  if (error.code === 'ERR_SOCKET_BAD_PORT') return `listen tcp: address ${address.port}: invalid port`;
   return `listen tcp ${hostPort(address)}: ${reasonOf(error)}`;
 }
 

@@ -3,7 +3,7 @@
  *
  * As nats-server does, one that listens on all IPv4 addresses (0.0.0.0) listens on those of IPv6 too where the host has
  * any, and says 0.0.0.0 nevertheless. Closing gives the port back at once and waits for no connection, also when it
- * comes before listening has begun.
+ * comes before listening has begun. A port that no host has is a failure like any other, heard of in a later turn.
  */
 
 import type net from 'node:net';
@@ -43,7 +43,12 @@ export class RealListener implements Listener {
   }
 
   private listen(host: string): void {
-    this.server.listen({ host, port: this.address.port, backlog: BACKLOG });
+    try {
+      this.server.listen({ host, port: this.address.port, backlog: BACKLOG });
+    } catch (error) {
+      // The runtime throws where a port is out of range; whoever listens has no listener to close yet.
+      setImmediate(() => this.failed(error as IoError));
+    }
   }
 
   private listening(): void {

@@ -19,6 +19,33 @@ describeTargets('a start that cannot succeed', (target) => {
     );
   });
 
+  test.each(
+    [99_999, -5].flatMap((port) =>
+      [
+        { config: `port: ${port}`, line: `Error listening on port: 127.0.0.1:${port}, "REASON"` },
+        { config: `listen: "127.0.0.1:${port}"`, line: `Error listening on port: 127.0.0.1:${port}, "REASON"` },
+        { config: `http: ${port}`, line: "Can't start monitoring: can't listen to the monitor port: REASON" },
+        {
+          config: `http: "127.0.0.1:${port}"`,
+          line: "Can't start monitoring: can't listen to the monitor port: REASON",
+        },
+        {
+          config: `websocket { port: ${port}, no_tls: true }`,
+          line: 'Unable to listen for websocket connections: REASON',
+        },
+        { config: `leafnodes { port: ${port} }`, line: `Error listening on leafnode port: ${port} - REASON` },
+      ].map((each) => ({ ...each, port })),
+    ),
+  )('says that there is no such port: $config', async ({ config, line, port }) => {
+    const flags = /^(?:port|listen)/.test(config) ? ['-p', `${port}`] : [];
+    const refusal = await startRefused(target, { config, flags });
+    expect(refusal.code).toBe(1);
+    expect(lastLine(refusal.log)).toContain(
+      `[FTL] ${line.replace('REASON', `listen tcp: address ${port}: invalid port`)}`,
+    );
+    expect(refusal.log).not.toContain('RangeError');
+  });
+
   test('says that a remote has URLs of both kinds', async () => {
     const urls = '["nats://a:b@h", "ws://c:d@h"]';
     const refusal = await startRefused(target, { config: `leafnodes { remotes: [ { urls: ${urls} } ] }` });

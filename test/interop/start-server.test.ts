@@ -118,3 +118,12 @@ test('a strict TypeScript program needs no settings for the types', () => {
   // What is declared by hand is what is there.
   expectTypeOf(startServer).toEqualTypeOf<typeof implemented>();
 });
+
+test('a port that there is not', async () => {
+  await expect(startServer({ port: 99_999 })).rejects.toThrow(
+    'Error listening on port: 127.0.0.1:99999, "listen tcp: address 99999: invalid port"',
+  );
+  await expect(startServer({ monitorPort: -5 })).rejects.toThrow(
+    "Can't start monitoring: can't listen to the monitor port: listen tcp: address -5: invalid port",
+  );
+});

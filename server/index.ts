@@ -26,11 +26,22 @@ export type { RunningServer, StartServerOptions };
 
 const CONFIG_NAME = 'startServer.conf';
 
+/** What each option takes, in words and as a test of it: programs in JavaScript have nothing else that tells them. */
+const TAKES: Readonly<Record<keyof StartServerOptions, readonly [string, (value: unknown) => boolean]>> = {
+  host: ['a string', (value) => typeof value === 'string'],
+  port: ['an integer', Number.isInteger],
+  monitorPort: ['an integer', Number.isInteger],
+  jetstream: ['true, false or the path of a folder', (value) => typeof value === 'boolean' || isFilledString(value)],
+  config: ['a string', (value) => typeof value === 'string'],
+  log: ['a function', (value) => typeof value === 'function'],
+};
+
 /**
  * Starts a server; the promise is kept when clients can connect. Fails with an `Error` that says what is wrong with the
- * configuration (with line and column), the port or the store.
+ * configuration (with line and column), the port or the store, and with a `TypeError` for an option that is none.
  */
 export async function startServer(given: StartServerOptions = {}): Promise<RunningServer> {
+  check(given);
   const io = realIo();
   const temporary =
     given.jetstream === true ? `${io.host.temporaryDirectory}/petiole-${io.random.bytes(8).toString('hex')}` : null;
@@ -61,6 +72,39 @@ export async function startServer(given: StartServerOptions = {}): Promise<Runni
     webSocketUrl: webSocket === null ? null : `${scheme}://${hostPort(webSocket)}`,
     close: () => (closing ??= close(server, io, temporary)),
   };
+}
+
+/** Throws a TypeError for the first option that there is not, or whose value is not what it takes. */
+function check(given: unknown): void {
+  if (typeof given !== 'object' || given === null) {
+    throw new TypeError(`startServer takes an object with options, and got ${shown(given)}`);
+  }
+  for (const [name, value] of Object.entries(given)) {
+    if (!isOption(name)) {
+      const names = Object.keys(TAKES).join(', ');
+      throw new TypeError(`startServer has no option ${JSON.stringify(name)}; its options are ${names}`);
+    }
+    const [takes, isTaken] = TAKES[name];
+    if (value !== undefined && !isTaken(value)) {
+      throw new TypeError(`the option ${name} of startServer takes ${takes}, and got ${shown(value)}`);
+    }
+  }
+}
+
+function isOption(name: string): name is keyof StartServerOptions {
+  return Object.hasOwn(TAKES, name);
+}
+
+function isFilledString(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+/** A value as a program's author knows it again. */
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return typeof value === 'number' || typeof value === 'boolean' || value === null
+    ? String(value)
+    : `a value of type ${typeof value}`;
 }
 
 function optionsOf(given: StartServerOptions, io: Io, temporary: string | null): ServerOptions {

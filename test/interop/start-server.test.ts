@@ -127,3 +127,33 @@ test('a port that there is not', async () => {
     "Can't start monitoring: can't listen to the monitor port: listen tcp: address -5: invalid port",
   );
 });
+
+test.each([
+  [
+    { jetsteam: true },
+    'startServer has no option "jetsteam"; its options are host, port, monitorPort, jetstream, config, log',
+  ],
+  [
+    { toString: 1 },
+    'startServer has no option "toString"; its options are host, port, monitorPort, jetstream, config, log',
+  ],
+  [{ jetstream: 5 }, 'the option jetstream of startServer takes true, false or the path of a folder, and got 5'],
+  [{ jetstream: '' }, 'the option jetstream of startServer takes true, false or the path of a folder, and got ""'],
+  [{ log: 'x' }, 'the option log of startServer takes a function, and got "x"'],
+  [{ port: '4222' }, 'the option port of startServer takes an integer, and got "4222"'],
+  [{ port: 1.5 }, 'the option port of startServer takes an integer, and got 1.5'],
+  [{ monitorPort: null }, 'the option monitorPort of startServer takes an integer, and got null'],
+  [{ host: ['::1'] }, 'the option host of startServer takes a string, and got a value of type object'],
+  [{ config: () => '' }, 'the option config of startServer takes a string, and got a value of type function'],
+  [4222, 'startServer takes an object with options, and got 4222'],
+  [null, 'startServer takes an object with options, and got null'],
+])('a program without types hears which option is wrong: %o', async (options, message) => {
+  await expect(startServer(options as StartServerOptions)).rejects.toThrow(new TypeError(message));
+});
+
+test('an option that is undefined is not given', async () => {
+  const options = { host: undefined, port: undefined, monitorPort: undefined, jetstream: undefined, log: undefined };
+  const server = await start(options as unknown as StartServerOptions);
+  expect(server.host).toBe('127.0.0.1');
+  expect(server.monitorUrl).toBeNull();
+});

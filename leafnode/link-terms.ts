@@ -1,7 +1,6 @@
 /** What all links of a server have in common, what a remote sets down for each of its own, and what these tell it. */
 
 import type { LeafRemoteOptions, LeafUrl } from '../server/config/options.ts';
-import type { ClosedReason } from '../server/protocol/errors.ts';
 import type { Message } from '../server/protocol/message.ts';
 import type { AccountInterest } from './account-interest.ts';
 import type { Login } from './leaf-handshake.ts';
@@ -40,6 +39,6 @@ export interface LinkEvents {
   urlsTold(urls: readonly string[]): void;
   /** The hub has taken the link in. */
   opened(): void;
-  /** The link has ended; dial again no sooner than after `delayMs`. Called once. */
-  lost(delayMs: number, reason: ClosedReason | null): void;
+  /** The link has ended, for a reason to show; dial again no sooner than after `delayMs`. Called once. */
+  lost(delayMs: number, reason: string): void;
 }

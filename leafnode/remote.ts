@@ -115,11 +115,11 @@ export class Remote implements LinkEvents {
     this.opens++;
   }
 
-  lost(delayMs: number, reason: ClosedReason | null): void {
+  lost(delayMs: number, reason: string): void {
     this.connection = null;
     if (this.state === 'closed') return;
     const wasOpen = this.state === 'open';
-    this.failed(reason ?? 'Client Closed');
+    this.failed(reason);
     const waitMs = this.waitAndDial(delayMs);
     if (!wasOpen) this.failures++;
     const what = wasOpen ? 'lost' : 'not established';

@@ -17,7 +17,7 @@ import type { ConnectionHost } from '../server/connection/connection-host.ts';
 import { handshakeFailure } from '../server/connection/handshake-failure.ts';
 import type { IoError } from '../server/io/io.ts';
 import { hostPort } from './dial.ts';
-import { PeerErrors } from '../server/protocol/errors.ts';
+import { type ClosedReason, PeerErrors } from '../server/protocol/errors.ts';
 import { fileLogin, keyLogin, type SignedLogin } from './leaf-credentials.ts';
 import { type HubInfo, readHubInfo } from './hub-info.ts';
 import { LeafConnection } from './leaf-connection.ts';
@@ -32,6 +32,15 @@ import type { WebSocket } from './websocket/web-socket.ts';
 const STEP_MS = 2000;
 const TLS_MISMATCH =
   'TLS configuration mismatch: Hub requires TLS but leafnode remote is not configured for TLS. When using a proxy, ensure TLS leafnode configuration matches the Hub requirements.';
+
+/** Ends of a link that what the hub has just said explains better than they do themselves. */
+const ENDS_BY_HUB: ReadonlySet<ClosedReason | null> = new Set<ClosedReason | null>([
+  null,
+  'Client Closed',
+  'Read Error',
+  'Write Error',
+  'Protocol Violation',
+]);
 
 type Awaited = 'handshake' | 'upgrade' | 'info' | 'compressed info' | 'credentials' | 'connect info' | 'nothing';
 
@@ -50,6 +59,8 @@ export class SolicitedLink extends LeafConnection {
   private nonce = '';
   /** In the limits of its account. */
   private isCounted = false;
+  /** The last -ERR of the hub, and when it came. */
+  private complaint: { readonly text: string; readonly readMs: number } | null = null;
 
   constructor(host: ConnectionHost, socket: LinkSocket, id: number, terms: LinkTerms) {
     super(host, terms.webSocket ?? socket, id, terms);
@@ -276,6 +287,11 @@ export class SolicitedLink extends LeafConnection {
     return null;
   }
 
+  override peerError(text: string): void {
+    this.complaint = { text: text.replace(/^'(.*)'$/, '$1'), readMs: this.lastReadMs };
+    super.peerError(text);
+  }
+
   private await(what: Awaited, timeoutMs: number): void {
     this.awaits = what;
     this.stageDeadlineMs = this.monotonicMs() + timeoutMs;
@@ -321,6 +337,13 @@ export class SolicitedLink extends LeafConnection {
     if (this.isCounted) this.account.limits.leafnodes--;
     this.isCounted = false;
     super.released();
-    this.terms.events.lost(this.reconnectDelayMs, this.closedReason);
+    this.terms.events.lost(this.reconnectDelayMs, this.reasonOfEnd());
+  }
+
+  /** In the hub's own words, if an -ERR was the last that came from it. */
+  private reasonOfEnd(): string {
+    const { complaint, closedReason } = this;
+    const isHubs = complaint?.readMs === this.lastReadMs && ENDS_BY_HUB.has(closedReason);
+    return isHubs ? complaint.text : (closedReason ?? 'Client Closed');
   }
 }

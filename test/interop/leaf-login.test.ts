@@ -47,6 +47,14 @@ describeWithHub('logging in at the hub', () => {
     expect(edge.leafNodes.links()).toEqual([]);
   });
 
+  it('not with a wrong password, which the remote gives as the reason', async () => {
+    const hub = await startHub({ config: 'authorization { user: edge, password: right }' });
+    const edge = await startLeafPetiole({ urls: [hub.url('edge:wrong')] });
+    await until(() => edge.logged(/ not established \(Authorization Violation\), next attempt in /), 'the reason');
+    expect(edge.leafNodes.remoteSnapshots()[0]?.lastFailure?.text).toBe('Authorization Violation');
+    expect(edge.logged('(Client Closed), next attempt')).toBe(false);
+  });
+
   it.each(['off', 's2_better'])('with a file of credentials, compression: %s', async (compression) => {
     const { hubConfig, accountId, credentials } = operatorTokens({ isTrusted: true });
     const hub = await startHub({ config: hubConfig });

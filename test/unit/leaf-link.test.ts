@@ -221,6 +221,24 @@ describe('an open leaf link', () => {
     expect(edge.leafNodes.linkSnapshots()[0]?.subscriptions).toBe(0);
   });
 
+  it.each([
+    ['that the hub ended it with', '', /lost \(Something\), next attempt in /],
+    ['but not for what the hub said earlier', '+OK\r\n', /lost \(Client Closed\), next attempt in /],
+  ])('is lost for the error %s', async (_, later, line) => {
+    const { edge, link } = await startOpen();
+    link.send("-ERR 'Something'\r\n");
+    await until(() => edge.logged("Leafnode Error 'Something'"), 'the error');
+    if (later !== '') {
+      // Heard in another millisecond.
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      link.send(`${later}PING\r\n`);
+      await link.expect('PONG\r\n');
+    }
+    await link.close();
+    await until(() => edge.logged(/ lost \(.*\), next attempt in /), 'the end');
+    expect(edge.logged(line)).toBe(true);
+  });
+
   it('changes the weight of a queue group in place', async () => {
     const { edge, link } = await startOpen();
     const interest = (): Subscription[] => [...edge.server.globalAccount.sublist.subscriptions()];

@@ -3,7 +3,7 @@
  * answered a PING sent when the link was opened, and has told nothing new for QUIET_MS: over a slow way much of it comes
  * late, and a hub that has gone silent has told nothing.
  *
- *     begin ─► settling ──answered, and quiet──► settled ⟲ told, and quiet again
+ *     begin ─► settling ──answered, and quiet──► settled ⟲ QUIET_MS after something was told
  *
  * Where interest never rests it is taken for whole SETTLING_MS_MAX after the opening.
  */
@@ -17,7 +17,7 @@ const SETTLING_MS_MAX = 30_000;
 export class Settling {
   isSettled = false;
   private readonly io: Pick<Io, 'clock' | 'timers'>;
-  private readonly settled: () => void;
+  private readonly settled: (isFirst: boolean) => void;
   private timer: Timer | null = null;
   /** Tells the answers of one link from those of others; counts the openings. */
   private opening = 0;
@@ -25,8 +25,8 @@ export class Settling {
   private openedMs = 0;
   private toldMs = 0;
 
-  /** `settled` is called each time that interest can be taken for whole, or has rested after a change. */
-  constructor(io: Pick<Io, 'clock' | 'timers'>, settled: () => void) {
+  /** `settled` is called when interest can be taken for whole, which is the first time, and then a while after a change. */
+  constructor(io: Pick<Io, 'clock' | 'timers'>, settled: (isFirst: boolean) => void) {
     this.io = io;
     this.settled = settled;
   }
@@ -47,7 +47,7 @@ export class Settling {
     });
   }
 
-  /** The hub has told something, be it that it wants it or that it does no more. */
+  /** The hub has told something, be it that it wants it or that it does no more; or it is to be looked at once more. */
   told(): void {
     if (!this.isSettled) this.toldMs = this.io.clock.monotonicMs();
     else this.timer ??= this.io.timers.after(QUIET_MS, () => this.rested());
@@ -68,8 +68,9 @@ export class Settling {
   }
 
   private rested(): void {
+    const isFirst = !this.isSettled;
     this.timer = null;
     this.isSettled = true;
-    this.settled();
+    this.settled(isFirst);
   }
 }

@@ -27,13 +27,13 @@ import type { Log } from '../../server/io/log.ts';
 import { NoticePace } from '../../server/io/notice-pace.ts';
 import type { LinkSink, LinkSpool, SinkKind, SpooledLink, SpoolStatistics } from '../../server/ports.ts';
 import { Message } from '../../server/protocol/message.ts';
-import { subjectMatches, subjectsCollide } from '../../server/subject/subject.ts';
+import { subjectMatches } from '../../server/subject/subject.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { RecordView } from '../store/record.ts';
 import type { StoreListener } from '../store/store.ts';
 import { timeMs } from '../stream/stream-clock.ts';
 import type { Stream } from '../stream/stream.ts';
-import { wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
+import { HubInterest, wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
 import { SendWindow } from './send-window.ts';
 import { Settling } from './settling.ts';
 import { fromKept, toKeep, withId } from './spool-message.ts';
@@ -65,7 +65,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   private nextId = 1;
   private link: SpooledLink | null = null;
   private readonly settling: Settling;
-  private wanted: readonly WantedSubject[];
+  private readonly interest: HubInterest;
   private keptText: string;
   private own: readonly Subscription[] = [];
   /** Queue groups of messages that are being collected: collections nest, as a link's. */
@@ -94,9 +94,9 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
 
   constructor(site: SpoolSite, options: SpoolOptions, wanted: readonly WantedSubject[]) {
     this.site = site;
-    this.settling = new Settling(site.io, () => this.settled());
+    this.settling = new Settling(site.io, (isFirst) => this.settled(isFirst));
     this.options = options;
-    this.wanted = wanted;
+    this.interest = new HubInterest(wanted);
     this.keptText = wantedText(wanted);
     this.idPrefix = site.io.random.bytes(ID_BYTES).toString('base64url');
     this.cursor = this.store.firstSequence;
@@ -119,9 +119,9 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   /** Other subjects, and other limits, from the next message on; the stream has them already. */
   reconfigure(options: SpoolOptions): void {
     this.options = options;
-    this.wanted = this.wanted.filter(({ subject }) => options.subjects.some((each) => subjectsCollide(each, subject)));
+    this.interest.restrict(options.subjects);
     if (this.own.length > 0) this.subscribeOwn();
-    if (this.link !== null && this.settling.isSettled) this.learn(this.link);
+    if (this.link !== null && this.settling.isSettled) this.add(this.link);
   }
 
   /** Takes nothing more and sends nothing of what it holds; `done` when all it sent has arrived or is in the stream. */
@@ -167,7 +167,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   lost(): void {
     if (this.link === null) return;
     this.settling.cancel();
-    if (this.settling.isSettled) this.learn(this.link);
+    this.add(this.link);
     this.link = null;
     this.isFenced = false;
     this.keepWindow();
@@ -181,16 +181,25 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     if (!this.isOver) this.settling.told();
   }
 
-  /** What the hub wants to hear is known. */
-  private settled(): void {
-    if (this.link === null) return;
-    this.learn(this.link);
+  /** What the hub wants to hear is known: all of it for the first time, or what has changed. */
+  private settled(isFirst: boolean): void {
+    const { link, interest, settling, options } = this;
+    if (link === null) return;
+    const present = wantedOf(link.peerSubscriptions(), options.subjects);
+    if (isFirst) interest.begin(present);
+    else if (interest.look(present, options.subjects)) settling.told();
+    this.keepInterest();
     this.unsubscribeOwn();
   }
 
-  private learn(link: SpooledLink): void {
-    this.wanted = wantedOf(link.peerSubscriptions(), this.options.subjects);
-    const text = wantedText(this.wanted);
+  private add(link: SpooledLink): void {
+    const { subjects } = this.options;
+    this.interest.add(wantedOf(link.peerSubscriptions(), subjects), subjects);
+    this.keepInterest();
+  }
+
+  private keepInterest(): void {
+    const text = wantedText(this.interest.wanted);
     if (text === this.keptText) return;
     this.keptText = text;
     this.site.keepInterest(text);
@@ -200,7 +209,9 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
 
   private subscribeOwn(): void {
     this.unsubscribeOwn();
-    this.own = this.wanted.map(({ subject, queueGroup }) => new Subscription(this, subject, queueGroup, subject));
+    this.own = this.interest.wanted.map(
+      ({ subject, queueGroup }) => new Subscription(this, subject, queueGroup, subject),
+    );
     for (const each of this.own) this.site.account.subscribe(each);
   }
 

@@ -1,0 +1,52 @@
+/**
+ * The spool of a leaf remote whose hub is stopped in an orderly way. The hub withdraws what its streams want to hear just
+ * before it closes the link; what is published while it is down is in its stream afterwards all the same.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { expect, it } from 'vitest';
+import { serve } from '../helpers/describe-targets.ts';
+import { natsClientOf } from '../helpers/linked-pair.ts';
+import { describeWithHub, startHub } from '../helpers/real-hub.ts';
+import { isAbsent, petiole } from '../helpers/targets.ts';
+import { temporaryDirectory } from '../helpers/temporary-directory.ts';
+import { until } from '../helpers/until.ts';
+
+const TEST_MS = 60_000;
+const ARRIVED_MS = 20_000;
+/** Longer than a spool waits until it takes the hub's interest for whole. */
+const SETTLED_MS = 1_500;
+
+describeWithHub('the spool of a remote whose hub is stopped', () => {
+  it('keeps what a stream of the hub wants, though the hub has withdrawn it', { timeout: TEST_MS }, async () => {
+    const target = petiole();
+    if (isAbsent(target)) throw new Error(target.absent);
+    const hub = await startHub({ config: `jetstream { store_dir: "${temporaryDirectory()}" }` });
+    const manager = await jetstreamManager(await natsClientOf(hub.server));
+    await manager.streams.add({ name: 'T', subjects: ['telemetry.>'] });
+    const remote = `{ url: "${hub.url()}", spool { subjects: ["telemetry.>"] } }`;
+    const site = await serve(
+      target,
+      `http: "127.0.0.1:-1"
+       jetstream { store_dir: "store", domain: site }
+       leafnodes { reconnect: "100ms", remotes: [ ${remote} ] }`,
+    );
+    const client = await natsClientOf(site);
+    const { port } = await site.listening('monitor');
+    const remotes = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/leafz?remotes=1`)).text();
+    await until(async () => (await hub.links()).length === 1, 'the link');
+    await delay(SETTLED_MS);
+
+    await hub.stop();
+    await until(async () => /"last_error":/.test(await remotes()), 'the link to be gone');
+    for (let i = 0; i < 5; i++) client.publish('telemetry.a', String(i));
+    await client.flush();
+    await until(async () => /"messages":\s*5,/.test(await remotes()), 'the spool to have them');
+
+    await hub.startAgain();
+    const again = await jetstreamManager(await natsClientOf(hub.server));
+    const stored = async (): Promise<number> => (await again.streams.info('T')).state.messages;
+    await until(async () => (await stored()) === 5, 'the stream to have them', ARRIVED_MS);
+    expect((await again.streams.getMessage('T', { seq: 5 }))?.string()).toBe('4');
+  });
+});

@@ -1,7 +1,7 @@
 /**
  * `proxy` of a remote: an HTTP proxy that the server is dialled through. What the keys hold together is checked when the
  * remote has been read, and told at the block as nats-server tells it; the URL of the remote is shown without its
- * password there, which nats-server shows.
+ * password there, which nats-server shows, and of a `tls` block with a mistake in it nobody is told that it is missing.
  */
 
 import { goQuote } from '../protocol/go-quote.ts';
@@ -77,7 +77,7 @@ export function readProxy(node: ConfigNode, reading: Reading): ProxyBlock | null
 /** What the block comes to for a remote; null: it has none. A string says what is wrong with it. */
 export function proxyOf(
   { url, username, password, timeoutMs, tls }: ProxyBlock,
-  remote: Pick<LeafRemoteOptions, 'urls' | 'tls'>,
+  remote: Pick<LeafRemoteOptions, 'urls'> & { readonly hasTls: boolean },
 ): LeafProxyOptions | string | null {
   if (url === '') {
     const isUnset = username === '' && password === '' && timeoutMs === 0 && tls === null;
@@ -91,7 +91,7 @@ export function proxyOf(
   if ((username === '') !== (password === '')) {
     return 'proxy username and password must both be specified or both be empty';
   }
-  const encrypted = remote.tls === null ? remote.urls.find(({ isEncrypted }) => isEncrypted) : undefined;
+  const encrypted = remote.hasTls ? undefined : remote.urls.find(({ isEncrypted }) => isEncrypted);
   if (encrypted !== undefined) {
     return `proxy is configured but remote URL ${encrypted.redactedText} requires TLS and no TLS configuration is provided. When using proxy with TLS endpoints, ensure TLS is properly configured for the leafnode remote`;
   }

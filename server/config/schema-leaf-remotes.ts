@@ -23,6 +23,8 @@ import type { ConfigMap, ConfigNode, Place } from './tree.ts';
 /** A remote while it is read. What its proxy comes to is known when all of it has been. */
 interface ReadRemote extends LeafRemoteDraft {
   proxyBlock: ProxyBlock | null;
+  /** Whether there is a `tls` block, be it right or not. */
+  hasTls: boolean;
 }
 
 const remote = new Keys<ReadRemote>(null);
@@ -131,6 +133,7 @@ export const LEAF_REMOTE_KEYS: readonly Key<ReadRemote>[] = [
   ),
   remote.custom('tls', 'map', { ...LEAF, doc: 'How the link is encrypted.' }, (draft, node, reading) => {
     draft.tls = readTlsBlock(node, reading);
+    draft.hasTls = true;
   }),
   remote.custom(
     'spool',
@@ -173,8 +176,8 @@ export function readRemotes(node: ConfigNode, reading: Reading): LeafRemoteOptio
       reading.error(entry.place, `Expected remote leafnode entry to be a map/struct, got ${shown}`);
       continue;
     }
-    const { proxyBlock, ...read } = readRemote(entry.value, reading);
-    const proxy = proxyBlock === null ? null : proxyOf(proxyBlock, read);
+    const { proxyBlock, hasTls, ...read } = readRemote(entry.value, reading);
+    const proxy = proxyBlock === null ? null : proxyOf(proxyBlock, { urls: read.urls, hasTls });
     if (typeof proxy === 'string') {
       reading.error(proxyBlock?.place ?? entry.place, proxy);
       continue;
@@ -191,7 +194,7 @@ export function readRemotes(node: ConfigNode, reading: Reading): LeafRemoteOptio
 }
 
 function readRemote(map: ConfigMap, reading: Reading): ReadRemote {
-  const read: ReadRemote = { ...emptyRemote(), proxyBlock: null };
+  const read: ReadRemote = { ...emptyRemote(), proxyBlock: null, hasTls: false };
   readEntries(LEAF_REMOTE_KEYS, map, read, reading);
   return read;
 }

@@ -12,10 +12,20 @@ import type { ConfigNode } from './tree.ts';
 
 interface SpoolBlock {
   subjects: string[];
+  /** Whether any are given, be they right or not. */
+  namesSubjects: boolean;
   maxBytes: number;
   maxAgeMs: number;
   whenFull: WhenFull;
 }
+
+const EMPTY_BLOCK: SpoolBlock = {
+  subjects: [],
+  namesSubjects: false,
+  maxBytes: SPOOL_BYTES_DEFAULT,
+  maxAgeMs: 0,
+  whenFull: 'drop_oldest',
+};
 
 const block = new Keys<SpoolBlock>(null);
 const FIXED = { restart: 'LeafNode' };
@@ -25,6 +35,7 @@ const AGE_MS_MIN = 100;
 const SPOOL_KEYS: readonly Key<SpoolBlock>[] = [
   block.custom('subjects', 'subjects', { ...FIXED, doc: 'Which messages are kept.' }, (draft, node, reading) => {
     draft.subjects = readSubjects(node, reading, false);
+    draft.namesSubjects = !Array.isArray(node.value) || node.value.length > 0;
   }),
   block.custom(
     'max_bytes',
@@ -68,11 +79,11 @@ export function readSpool(node: ConfigNode, reading: Reading): SpoolOptions | nu
     reading.error(node.place, `Expected spool to be a map/struct, got ${goValue(node.value)}`);
     return null;
   }
-  const read: SpoolBlock = { subjects: [], maxBytes: SPOOL_BYTES_DEFAULT, maxAgeMs: 0, whenFull: 'drop_oldest' };
+  const read: SpoolBlock = { ...EMPTY_BLOCK };
   readEntries(SPOOL_KEYS, node.value, read, reading, (name) => `Unknown field ${goQuote(name)} parsing spool`);
-  if (read.subjects.length === 0) {
+  const { namesSubjects, ...spool } = read;
+  if (!namesSubjects) {
     reading.error(node.place, 'spool needs subjects: which messages to keep while the link is down');
-    return null;
   }
-  return read;
+  return spool.subjects.length === 0 ? null : spool;
 }

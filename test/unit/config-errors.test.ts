@@ -321,3 +321,24 @@ describe('differs from nats-server', () => {
     expect(complaints(texts.toReversed().join('\n'))).toEqual([`1:0: ${expected}`]);
   });
 });
+
+describe('what follows from a mistake (differs from nats-server)', () => {
+  const remote = (more: string): string => `leafnodes { remotes: [ {url: "wss://h", ${more}} ] }`;
+
+  test.each([
+    [
+      remote('tls: {ca_file: "/none.pem"}, proxy: {url: "http://h"}'),
+      '1:40: open /none.pem: no such file or directory',
+    ],
+    [remote('proxy: {url: "http://h"}, tls: {nope: 1}'), '1:72: error parsing tls config, unknown field "nope"'],
+    [remote('spool: {subjects: ["a..b"]}'), '1:48: subject "a..b" is not a valid subject'],
+    [
+      remote('spool: {subjects: 5}'),
+      '1:48: Expected subject permissions to be a subject, or array of subjects, got int64',
+    ],
+    [remote('spool: {subjects: []}'), '1:40: spool needs subjects: which messages to keep while the link is down'],
+    [remote('spool: {max_bytes: 1}'), '1:40: spool needs subjects: which messages to keep while the link is down'],
+  ])('is not told besides: %s', (config, complaint) => {
+    expect(complaints(config)).toEqual([complaint]);
+  });
+});

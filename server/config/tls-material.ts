@@ -11,6 +11,9 @@ import type { TlsCertificate } from './transport-options.ts';
 import type { ConfigSources } from './sources.ts';
 import { ConfigError } from './tree.ts';
 
+/** A block of PEM, from its first to its last line. */
+const PEM_BLOCK = /-----BEGIN ([^\n]*?)-----[\s\S]*?-----END \1-----/g;
+const PRIVATE_KEY = /^(?:.* )?PRIVATE KEY$/;
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 
 /** `which` stands behind the words, as in ` 1/2`. Throws a ConfigError. */
@@ -30,12 +33,13 @@ export function readCertificate(
   };
   const [certificate, key] = [read(certFile), read(keyFile)];
   const [first] = certificate.match(CERTIFICATE) ?? [];
-  if (first === undefined) return complain('tls: failed to find any PEM data in certificate input');
+  if (first === undefined) return complain(`tls: ${withoutCertificate(certificate)}`);
+  if (!pemTypes(key).some(isPrivateKey)) return complain(`tls: ${withoutKey(key)}`);
   let leaf: X509Certificate | null = null;
   try {
     leaf = new X509Certificate(first);
   } catch (error) {
-    complain(`x509: ${messageOf(error)}`, error);
+    complain('x509: malformed certificate', error);
   }
   const privateKey = privateKeyOf(key, complain);
   if (leaf?.checkPrivateKey(privateKey) !== true) complain('tls: private key does not match public key');
@@ -43,12 +47,38 @@ export function readCertificate(
 }
 
 function privateKeyOf(key: string, complain: (reason: string, cause?: unknown) => never): KeyObject {
-  if (!key.includes('-----BEGIN ')) return complain('tls: failed to find any PEM data in key input');
   try {
     return createPrivateKey(key);
   } catch (error) {
-    return complain(`tls: failed to parse private key: ${messageOf(error)}`, error);
+    return complain('tls: failed to parse private key', error);
   }
+}
+
+/** What stands in the lines that begin the blocks of a text. */
+function pemTypes(text: string): string[] {
+  return Array.from(text.matchAll(PEM_BLOCK), ([, type = '']) => type);
+}
+
+function isPrivateKey(type: string): boolean {
+  return PRIVATE_KEY.test(type);
+}
+
+/** What is said of a text that should hold a certificate, and holds none. */
+function withoutCertificate(text: string): string {
+  const types = pemTypes(text);
+  if (types.length === 0) return 'failed to find any PEM data in certificate input';
+  if (types.length === 1 && types.every(isPrivateKey)) {
+    return 'failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched';
+  }
+  return `failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [${types.join(' ')}]`;
+}
+
+/** The same of a text that should hold a key. */
+function withoutKey(text: string): string {
+  const types = pemTypes(text);
+  if (types.length === 0) return 'failed to find any PEM data in key input';
+  if (types.join() === 'CERTIFICATE') return 'found a certificate rather than a key in the PEM for the private key';
+  return `failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [${types.join(' ')}]`;
 }
 
 /** The certificates of the authorities, in PEM. Throws a ConfigError. */
@@ -64,8 +94,4 @@ export function readAuthorities(path: string, sources: ConfigSources): string {
     throw new ConfigError('failed to parse root ca certificate', { cause: error });
   }
   throw new ConfigError('failed to parse root ca certificate');
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,6 @@
 /** `tls {}`: what is read, and what is complained of, in nats-server's words. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { interpretCommandLine } from '../../server/config/load.ts';
 import type { TlsOptions } from '../../server/config/transport-options.ts';
@@ -28,6 +29,15 @@ function tlsOf(block: string): TlsOptions {
   const outcome = outcomeOf(`tls { ${block} }`);
   if (outcome.kind !== 'start' || outcome.options.tls === null) throw new Error(JSON.stringify(outcome));
   return outcome.options.tls;
+}
+
+function complaintOf(block: string): string {
+  const outcome = outcomeOf(`tls { ${block} }`);
+  return outcome.kind === 'exit' ? outcome.stderr.trim().replace('nats-server: ', '') : outcome.kind;
+}
+
+function pem(type: string): string {
+  return `-----BEGIN ${type}-----\nAAAA\n-----END ${type}-----\n`;
 }
 
 describe('tls', () => {
@@ -106,6 +116,44 @@ describe('tls', () => {
   ])('%s', (block, complaint) => {
     const outcome = outcomeOf(`tls { ${block} }`);
     expect(outcome.kind === 'exit' ? outcome.stderr : outcome).toContain(`: ${complaint}\n`);
+  });
+
+  test.each([
+    ['a certificate', one.certificate, 'found a certificate rather than a key in the PEM for the private key'],
+    ['nothing', '', 'failed to find any PEM data in key input'],
+    ['half a key', one.key.slice(0, 80), 'failed to find any PEM data in key input'],
+    [
+      'certificates',
+      `${one.certificate}${one.certificate}`,
+      'failed to find PEM block with type ending in "PRIVATE KEY" in key input after skipping PEM blocks of the following types: [CERTIFICATE CERTIFICATE]',
+    ],
+    ['no key at all', pem('PRIVATE KEY'), 'failed to parse private key'],
+    ['a key with a password', pem('ENCRYPTED PRIVATE KEY'), 'failed to parse private key'],
+  ])('a key file that holds %s', (_, content, complaint) => {
+    const keyFile = join(directory, 'wrong.key');
+    writeFileSync(keyFile, content);
+    const block = `cert_file: "${one.certFile}", key_file: "${keyFile}"`;
+    expect(complaintOf(block)).toBe(`a.conf:1:0: error parsing X509 certificate/key pair: tls: ${complaint}`);
+  });
+
+  test.each([
+    ['nothing', '', 'tls: failed to find any PEM data in certificate input'],
+    [
+      'a key',
+      one.key,
+      'tls: failed to find certificate PEM data in certificate input, but did find a private key; PEM inputs may have been switched',
+    ],
+    [
+      'something else',
+      pem('PUBLIC KEY'),
+      'tls: failed to find "CERTIFICATE" PEM block in certificate input after skipping PEM blocks of the following types: [PUBLIC KEY]',
+    ],
+    ['no certificate at all', pem('CERTIFICATE'), 'x509: malformed certificate'],
+  ])('a certificate file that holds %s', (_, content, complaint) => {
+    const certFile = join(directory, 'wrong.crt');
+    writeFileSync(certFile, content);
+    const block = `cert_file: "${certFile}", key_file: "${one.keyFile}"`;
+    expect(complaintOf(block)).toBe(`a.conf:1:0: error parsing X509 certificate/key pair: ${complaint}`);
   });
 
   test.each<[string[], string]>([

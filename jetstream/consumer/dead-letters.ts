@@ -48,6 +48,8 @@ interface Letter {
   readonly reason: LeaveReason;
   readonly text: string;
   readonly done: Leave;
+  /** Under which it was last published. */
+  subject: string;
   failures: number;
   answersMissed: number;
   timer: Timer | null;
@@ -85,7 +87,18 @@ export class DeadLetters implements DeadLetterGate {
       return;
     }
     this.listen();
-    this.waiting.push({ sequence, deliveries, reason, text, done, failures: 0, answersMissed: 0, timer: null });
+    const letter = {
+      sequence,
+      deliveries,
+      reason,
+      text,
+      done,
+      subject: '',
+      failures: 0,
+      answersMissed: 0,
+      timer: null,
+    };
+    this.waiting.push(letter);
     this.sendWaiting();
   }
 
@@ -125,7 +138,10 @@ export class DeadLetters implements DeadLetterGate {
     const outcome = subject === null ? 'missing' : store.read(letter.sequence, this.view);
     if (outcome === 'loading') store.whenReadable(letter.sequence, () => this.send(letter));
     else if (outcome === 'missing' || subject === null) this.finish(letter);
-    else this.publish(letter, Buffer.from(subject, 'latin1'));
+    else {
+      letter.subject = subject;
+      this.publish(letter, Buffer.from(subject, 'latin1'));
+    }
   }
 
   /** Publishes the message in `view`. */
@@ -179,11 +195,11 @@ export class DeadLetters implements DeadLetterGate {
     this.complain(letter, why);
   }
 
-  private complain({ sequence }: Letter, why: string): void {
+  private complain({ sequence, subject }: Letter, why: string): void {
     if (!this.pace.isDue(this.io.clock.monotonicMs())) return;
     const { stream, name } = this.consumer;
-    const consumer = `'${stream.account.name} > ${stream.name} > ${name}'`;
-    this.log.warn(`Message ${sequence} of consumer ${consumer} stays there, its dead letter can't be stored: ${why}`);
+    const message = `Message ${sequence} of consumer '${stream.account.name} > ${stream.name} > ${name}'`;
+    this.log.warn(`${message} stays there, its dead letter can't be stored under '${subject}': ${why}`);
   }
 
   private finish(letter: Letter): void {

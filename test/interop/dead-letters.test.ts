@@ -115,7 +115,10 @@ describeUnless(isAbsent(target) ? target.absent : null, 'dead letters', () => {
     await before.request('orders.new', 'broken');
     before.subscribe('work', { callback: () => undefined });
     before.publish('$JS.API.CONSUMER.MSG.NEXT.ORDERS.worker', '{"batch":5}', { reply: 'work' });
-    await until(() => killed.log.includes('nobody listens to the dead letter subject'), 'the complaint');
+    await until(
+      () => killed.log.includes("stored under 'dead.orders': nobody listens to the dead letter subject"),
+      'the complaint',
+    );
     expect((await consumerInfo(before)).num_ack_pending).toBe(1);
     killed.signal('SIGKILL');
     await until(() => killed.exited, 'the server to be gone');
@@ -184,7 +187,10 @@ describeWithHub('dead letters', () => {
     await client.request('orders.new', 'broken');
     const message = await client.request('$JS.API.CONSUMER.MSG.NEXT.ORDERS.worker', '', NEXT);
     message.respond('+TERM');
-    await until(() => site.log.includes('nobody listens to the dead letter subject'), 'the complaint');
+    await until(
+      () => site.log.includes("stored under 'dead.orders': nobody listens to the dead letter subject"),
+      'the complaint',
+    );
     const there = await clientOf(hub.server);
     await ask(there, 'STREAM.CREATE.DEAD', '{"name":"DEAD","subjects":["dead.>"]}');
     await until(async () => (await messagesIn(there, 'DEAD')) === 1, 'the dead letter', 30_000);

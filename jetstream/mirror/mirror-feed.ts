@@ -3,7 +3,8 @@
  * sequence, whatever happened. What the origin has lost or left out is left out here too.
  *
  * An origin that was made anew, or ends before the mirror does, is not the one that was mirrored: its messages would stand
- * beside others with their sequences. The mirror waits then and says so. Which origin it was is kept with checkpoints.
+ * beside others with their sequences. The mirror waits then and says so, and the log does once for each such origin. Which
+ * origin it was is kept with checkpoints.
  */
 
 import type { Message } from '../../server/protocol/message.ts';
@@ -21,6 +22,8 @@ import { apiSubject, type OriginConsumerInfo, type OriginStart } from './origin-
 import { SubjectTransforms } from './subject-transforms.ts';
 
 const INFO_MS = 5000;
+/** To whom wants what the new origin has. */
+const ADVICE = 'It keeps what it has; to mirror the new stream, delete the mirror and create it again';
 
 export class MirrorFeed implements OriginReader {
   readonly source: StreamSource;
@@ -33,6 +36,8 @@ export class MirrorFeed implements OriginReader {
   private readonly transforms: SubjectTransforms;
   private readonly foreign = new ForeignMessage();
   private readonly onPending: (pending: number) => void;
+  /** The origin of which the log says that it was made anew. */
+  private loggedIdentity = '';
 
   /** `onPending` hears how many messages the origin has that the mirror has yet to get. */
   constructor(stream: Stream, source: StreamSource, onPending: (pending: number) => void) {
@@ -60,11 +65,23 @@ export class MirrorFeed implements OriginReader {
     // No identity was asked for.
   }
 
+  private otherOrigin(identity: string): ApiError {
+    const { source, stream, loggedIdentity } = this;
+    const { account, host, name } = stream;
+    const what = `stream ${source.name} of the origin was made anew`;
+    if (identity !== loggedIdentity) {
+      host.log.warn(`Mirror '${account.name} > ${name}' has stopped: ${what}. ${ADVICE}`);
+      this.loggedIdentity = identity;
+    }
+    const { code, errCode } = ApiErrors.consumerStreamIdentityMismatch(identity);
+    return { code, errCode, description: `${what}: the mirror has stopped. ${ADVICE}` };
+  }
+
   opened({ deliveredSequence, identity, pending }: OriginConsumerInfo): ApiError | null {
     const { position, stream } = this;
     const known = stream.positions.of(MIRROR_INDEX_NAME)?.identity ?? '';
     if (position > 0 && known !== '' && identity !== '' && identity !== known) {
-      return ApiErrors.consumerStreamIdentityMismatch(identity);
+      return this.otherOrigin(identity);
     }
     if (deliveredSequence > STARTING_SEQUENCE_MAX) {
       return ApiErrors.mirrorConsumerSetupFailed('sequence not supported by petiole yet');

@@ -10,7 +10,7 @@ const SOON_MS = 12_000;
 
 interface Info {
   readonly state: { readonly messages: number; readonly last_seq: number };
-  readonly mirror?: { readonly error?: { readonly err_code: number } };
+  readonly mirror?: { readonly error?: { readonly err_code: number; readonly description: string } };
   readonly sources?: { readonly seq?: number; readonly error?: { readonly err_code: number } }[];
 }
 
@@ -42,7 +42,7 @@ describe('petiole', () => {
   });
 
   test('does not mix what a mirror has with the messages of an origin that was made anew', async () => {
-    const { ask, held, publish } = await start();
+    const { ask, held, log, publish } = await start();
     await ask('STREAM.CREATE.O', { name: 'O', subjects: ['o'] });
     await ask('STREAM.CREATE.M', { name: 'M', mirror: { name: 'O' } });
     await publish('o', 3);
@@ -56,6 +56,17 @@ describe('petiole', () => {
       SOON_MS,
     );
     expect(await held('M')).toBe(3);
+    const { mirror } = await ask<Info>('STREAM.INFO.M');
+    expect(mirror?.error?.description).toBe(
+      'stream O of the origin was made anew: the mirror has stopped. ' +
+        'It keeps what it has; to mirror the new stream, delete the mirror and create it again',
+    );
+    const told = "[WRN] Mirror '$G > M' has stopped: stream O of the origin was made anew. It keeps what it has; ";
+    await until(() => log().includes(told), 'the warning');
+    await ask('STREAM.DELETE.M');
+    await ask('STREAM.CREATE.M', { name: 'M', mirror: { name: 'O' } });
+    await until(async () => (await held('M')) === 6, 'the new mirror to be fed', SOON_MS);
+    expect(log().split(told)).toHaveLength(2);
   });
 
   test('goes on behind a restart where every stream was, though messages have gone', async () => {
@@ -127,6 +138,7 @@ interface Running {
   readonly held: (stream: string) => Promise<number>;
   /** Publishes numbers; the first one is 1. */
   readonly publish: (subject: string, count: number) => Promise<void>;
+  readonly log: () => string;
   readonly stop: () => Promise<void>;
 }
 
@@ -148,6 +160,7 @@ async function start(storeDirectory = temporaryDirectory()): Promise<Running> {
     publish: async (subject, count) => {
       for (let n = 1; n <= count; n++) await client.request(subject, String(n));
     },
+    log: () => server.log,
     stop: async () => {
       server.signal('SIGTERM');
       await until(() => server.exited, 'the server to stop');

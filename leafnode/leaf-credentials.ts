@@ -9,7 +9,8 @@
  *     SUAK…
  *     ------END USER NKEY SEED------
  *
- * The file is read for each login, so that it can be replaced at any time. Bounds: FILE_BYTES_MAX of it. What it holds
+ * The file is read for each login, so that it can be replaced at any time, and once before the first dial, so that a
+ * mistake is told while no hub can be reached. Bounds: FILE_BYTES_MAX of it. What it holds
  * is kept no longer than the signature takes, and never told to the log.
  */
 
@@ -17,6 +18,7 @@ import { Buffer } from 'node:buffer';
 import { createPrivateKey, createPublicKey, sign } from 'node:crypto';
 import { fileErrorText } from '../server/config/file-error.ts';
 import type { Disk, FileHandle, IoError } from '../server/io/io.ts';
+import { goQuote } from '../server/protocol/go-quote.ts';
 import { decodeSeed, encodeNkey } from '../server/protocol/nkey.ts';
 
 const FILE_BYTES_MAX = 65_536;
@@ -44,18 +46,34 @@ export function keyLogin(seed: string, nonce: string): SignedLogin | string {
 
 /** The login with what a file holds; `done` hears of it, or in words why there is none. */
 export function fileLogin(disk: Disk, path: string, nonce: string, done: (login: SignedLogin | string) => void): void {
-  readFile(disk, path, (error, content) => {
-    if (error !== null) done(fileErrorText(path, error));
-    else done(loginOf(content, nonce));
+  readCredentials(disk, path, (found) => {
+    done(typeof found === 'string' ? found : { jwt: found.jwt, sig: signature(found.seed, nonce) });
   });
 }
 
-function loginOf(content: Buffer, nonce: string): SignedLogin | string {
-  const [jwt, seedText] = Array.from(content.toString('latin1').matchAll(SECTION), ([, text = '']) => text);
-  content.fill(0);
-  if (jwt === undefined || seedText === undefined) return 'Credentials file malformed';
-  const seed = decodeSeed(seedText);
-  return seed === null ? 'Credentials file has malformed seed' : { jwt, sig: signature(seed.bytes, nonce) };
+/** `done` hears in words why nobody can log in with the file; `null`: somebody may. */
+export function checkCredentials(disk: Disk, path: string, done: (fault: string | null) => void): void {
+  readCredentials(disk, path, (found) => done(typeof found === 'string' ? found : null));
+}
+
+interface Credentials {
+  readonly jwt: string;
+  readonly seed: Buffer;
+}
+
+function readCredentials(disk: Disk, path: string, done: (found: Credentials | string) => void): void {
+  const what = `LeafNode Remote Credentials file ${goQuote(path)}`;
+  readFile(disk, path, (error, content) => {
+    if (error !== null) {
+      done(`Error reading ${what}: ${fileErrorText(path, error)}`);
+      return;
+    }
+    const [jwt, seedText] = Array.from(content.toString('latin1').matchAll(SECTION), ([, text = '']) => text);
+    content.fill(0);
+    const seed = seedText === undefined ? null : decodeSeed(seedText);
+    if (jwt === undefined || seedText === undefined) done(`${what} malformed`);
+    else done(seed === null ? `${what} has malformed seed` : { jwt, seed: seed.bytes });
+  });
 }
 
 function privateKeyOf(seed: Buffer): ReturnType<typeof createPrivateKey> {

@@ -21,6 +21,7 @@ import type { LeafRemoteOptions, LeafUrl } from '../server/config/options.ts';
 import type { ClosedReason } from '../server/protocol/errors.ts';
 import type { AccountInterest } from './account-interest.ts';
 import { Dial, hostPort } from './dial.ts';
+import { checkCredentials } from './leaf-credentials.ts';
 import { LinkSocket } from './link-socket.ts';
 import type { LinkSpool } from '../server/ports.ts';
 import type { LinkEvents, LinkSettings, LinkTerms } from './link-terms.ts';
@@ -80,7 +81,13 @@ export class Remote implements LinkEvents {
   }
 
   start(): void {
+    const { io, log } = this.context.host;
+    const { credentialsFile } = this.options;
     this.dialNext();
+    if (credentialsFile === '') return;
+    checkCredentials(io.disk, credentialsFile, (fault) => {
+      if (fault !== null) log.error(fault);
+    });
   }
 
   /** Takes on other settings of compression and TLS. What they change, a link that stands does not know: it is dialled anew. */

@@ -59,7 +59,7 @@ export class SolicitedLink extends LeafConnection {
   private nonce = '';
   /** In the limits of its account. */
   private isCounted = false;
-  /** The last -ERR of the hub, and when it came. */
+  /** The last -ERR of the hub, or why this side cannot log in, and when the hub had said the last thing. */
   private complaint: { readonly text: string; readonly readMs: number } | null = null;
 
   constructor(host: ConnectionHost, socket: LinkSocket, id: number, terms: LinkTerms) {
@@ -231,6 +231,7 @@ export class SolicitedLink extends LeafConnection {
   private connect(info: HubInfo, signed: SignedLogin | string | null): void {
     if (this.isClosed) return;
     if (typeof signed === 'string') {
+      this.complaint = { text: signed, readMs: this.lastReadMs };
       this.violation(null, signed);
       return;
     }

@@ -91,20 +91,38 @@ describeWithHub('logging in at the hub', () => {
     await edge.link();
   });
 
-  it.each<[string, (path: string) => void, string | RegExp]>([
-    ['is not there', () => undefined, /open \/.*\/none\.creds: no such file or directory/],
-    ['holds something else', (path) => writeFileSync(path, 'hello'), 'Credentials file malformed'],
+  it.each<[string, (path: string) => void, (file: string) => string]>([
+    [
+      'is not there',
+      () => undefined,
+      (path) => `Error reading LeafNode Remote Credentials file "${path}": open ${path}: no such file or directory`,
+    ],
+    [
+      'holds something else',
+      (path) => writeFileSync(path, 'hello'),
+      (path) => `LeafNode Remote Credentials file "${path}" malformed`,
+    ],
     [
       'holds no seed',
       (path) => writeFileSync(path, credentialsFile('e.y.J', 'SUXXX')),
-      'Credentials file has malformed seed',
+      (path) => `LeafNode Remote Credentials file "${path}" has malformed seed`,
     ],
-  ])('not with a file that %s', async (_, prepare, text) => {
+  ])('not with a file that %s', async (_, prepare, textOf) => {
     const hub = await startHub();
     const path = join(temporaryDirectory(), 'none.creds');
+    const text = textOf(path);
     prepare(path);
     const edge = await startLeafPetiole({ urls: [hub.url()], remote: remoteConfig(`creds: "${path}"`) });
-    await until(() => edge.logged(text), 'the log');
+    await until(() => edge.logged(`[ERR] ${text}`), 'the log before the first dial');
+    await until(() => edge.logged(` - ${text}`), 'the log of the link');
     await until(() => edge.log.filter((line) => line.includes('next attempt in')).length > 1, 'another attempt');
+    expect(edge.logged(`not established (${text}), next attempt in`)).toBe(true);
+    expect(edge.leafNodes.remoteSnapshots()[0]?.lastFailure?.text).toBe(text);
+  });
+
+  it('a file that is not there is told while there is no hub, too', async () => {
+    const path = join(temporaryDirectory(), 'none.creds');
+    const edge = await startLeafPetiole({ urls: ['nats://127.0.0.1:9'], remote: remoteConfig(`creds: "${path}"`) });
+    await until(() => edge.logged(`[ERR] Error reading LeafNode Remote Credentials file "${path}": open`), 'the log');
   });
 });

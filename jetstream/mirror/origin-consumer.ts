@@ -27,6 +27,7 @@ import { OriginInterest } from './origin-interest.ts';
 import { OriginPlace } from './origin-place.ts';
 import type { OriginReader } from './origin-reader.ts';
 import {
+  apiPrefix,
   apiSubject,
   createRequest,
   HEARTBEAT_MS,
@@ -129,7 +130,7 @@ export class OriginConsumer {
     const request = this.request();
     this.interest.watch(request.subject);
     this.call = new OriginCall(this.calls, (answer) => this.answered(answer));
-    if (!this.call.send(request.subject, request.headers, request.text, ANSWER_MS)) this.fail(null);
+    if (!this.call.send(request.subject, request.headers, request.text, ANSWER_MS)) this.unanswered();
   }
 
   private request(): OriginRequest {
@@ -150,13 +151,18 @@ export class OriginConsumer {
   private answered(answer: CallAnswer | null): void {
     this.call = null;
     if (answer === null) {
-      this.fail(null);
+      this.unanswered();
       return;
     }
     const info = readAnswer(answer.headers, answer.text);
     if (info === null) this.fail(this.setupError('invalid consumer create response'));
     else if (isApiError(info)) this.refused(info);
     else this.opened(info);
+  }
+
+  /** Nobody is there, or nobody who answers: a domain that is mistyped looks like a link that is down. */
+  private unanswered(): void {
+    this.fail(this.setupError(`no answer from ${apiPrefix(this.reader.source)}`));
   }
 
   private refused(error: ApiError): void {

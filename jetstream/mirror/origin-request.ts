@@ -50,10 +50,14 @@ export interface OriginRequest {
   readonly text: string;
 }
 
+/** Where the origin's API is reached. */
+export function apiPrefix({ external }: StreamSource): string {
+  return external === null || external.apiPrefix === '' ? API_PREFIX : external.apiPrefix;
+}
+
 /** `path` of the API, behind `$JS.API.`, where the origin's is reached. */
-export function apiSubject({ external }: StreamSource, path: string): string {
-  const prefix = external === null || external.apiPrefix === '' ? API_PREFIX : external.apiPrefix;
-  return `${prefix}.${path}`.replaceAll('..', '.');
+export function apiSubject(source: StreamSource, path: string): string {
+  return `${apiPrefix(source)}.${path}`.replaceAll('..', '.');
 }
 
 function filtersOf({ filterSubject, subjectTransforms }: StreamSource): string[] {

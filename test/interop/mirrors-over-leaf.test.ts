@@ -52,6 +52,27 @@ describeTargets('a site of petiole below a hub', (hubTarget) => {
   );
 
   test(
+    'shows that nobody answers for a domain that is mistyped, and for the right one only until the hub is there',
+    async () => {
+      const { far, near } = await startPair(hubTarget);
+      await create(far, { name: 'O', subjects: ['o.>'] });
+      const external = { api: '$JS.hubb.API', deliver: '' };
+      await create(near, { name: 'M', mirror: { name: 'O', external } });
+      await create(near, { name: 'S', sources: [{ name: 'O', external }] });
+      await create(near, { name: 'R', mirror: { name: 'O', external: EXTERNAL_HUB } });
+      const description = 'no answer from $JS.hubb.API';
+      await until(async () => (await originsOf(near, 'M'))[0]?.error !== undefined, 'the error of the mirror');
+      expect((await originsOf(near, 'M'))[0]?.error).toEqual({ code: 500, err_code: 10_029, description });
+      await until(async () => (await originsOf(near, 'S'))[0]?.error !== undefined, 'the error of the source');
+      expect((await originsOf(near, 'S'))[0]?.error).toEqual({ code: 500, err_code: 10_045, description });
+      await publishNumbers(far, 'o.a', 1, 3);
+      await until(async () => (await held(near, 'R')) === 3, 'the other mirror to be fed');
+      expect((await originsOf(near, 'R'))[0]).not.toHaveProperty('error');
+    },
+    PATIENCE_MS,
+  );
+
+  test(
     // Who publishes at the site is told by the hub, over the same link that the mirror is fed by.
     'reads from its mirror at once what its hub has just acknowledged',
     async () => {
@@ -231,6 +252,11 @@ async function create(client: NatsConnection, config: StreamFields): Promise<voi
 
 async function ask<T>(client: NatsConnection, request: string, body: object): Promise<T> {
   return (await client.request(`$JS.API.${request}`, JSON.stringify(body), ANSWER)).json<T>();
+}
+
+async function originsOf(client: NatsConnection, stream: string): Promise<{ readonly error?: object }[]> {
+  const { mirror, sources } = await ask<{ mirror?: object; sources?: object[] }>(client, `STREAM.INFO.${stream}`, {});
+  return mirror === undefined ? (sources ?? []) : [mirror];
 }
 
 async function held(client: NatsConnection, stream: string): Promise<number> {

@@ -18,6 +18,7 @@ import { replayable, seedsFor } from './seeds.ts';
 
 const CAUGHT_UP_MS = 3000;
 const STEPS = 60;
+const NO_ANSWER = ApiErrors.mirrorConsumerSetupFailed('no answer from $JS.hub.API');
 const STEP_MS_MAX = 3000;
 
 const SOURCE: StreamSource = {
@@ -151,10 +152,29 @@ describe('an origin', () => {
     site.consumer.start();
     site.runFor(600_000);
     expect(site.origin.requests).toBe(0);
+    expect(site.consumer.error).toEqual(NO_ANSWER);
     site.store(10);
     site.origin.listen(true);
     site.world.scheduler.runUntil(() => site.reader.taken.length === 10, 'all of it', 200);
     expect(site.origin.requests).toBe(1);
+    expect(site.consumer.error).toBeNull();
+  });
+
+  it('that does not answer is shown as that, until it does', () => {
+    const site = new Site(9);
+    site.origin.hears = false;
+    site.origin.listen(true);
+    site.consumer.start();
+    site.runFor(4000);
+    expect(site.origin.requests).toBe(1);
+    expect(site.consumer.error).toBeNull();
+    site.runFor(2000);
+    expect(site.consumer.error).toEqual(NO_ANSWER);
+    site.origin.hears = true;
+    site.store(3);
+    site.runFor(9000);
+    expect(site.caughtUp()).toEqual(site.origin.sequences);
+    expect(site.consumer.error).toBeNull();
   });
 
   it('that was away for longer than it keeps a consumer is read on at once', () => {

@@ -103,7 +103,7 @@ export function readWanted(text: string): readonly WantedSubject[] {
   });
 }
 
-function textOf({ subject, queueGroup }: WantedSubject): string {
+export function textOf({ subject, queueGroup }: WantedSubject): string {
   return queueGroup === '' ? subject : `${subject} ${queueGroup}`;
 }
 

@@ -10,7 +10,7 @@
  *     cut            the window goes to the stream, and all of it is sent again: at least once
  *
  * Who the hub has subscribers for is known only a while after a link was opened (Settling): until then the own
- * subscriptions stay, so that nothing falls in between.
+ * subscriptions stay, so that nothing falls in between, and what is in the stream waits for those who wanted it.
  *
  * What is promised: a message that was published while the link was down, or less than a window before it went down, is
  * with the hub at least once, if the spool had room for it and it did not grow too old. What was published while the
@@ -33,9 +33,9 @@ import { RecordView } from '../store/record.ts';
 import type { StoreListener } from '../store/store.ts';
 import { timeMs } from '../stream/stream-clock.ts';
 import type { Stream } from '../stream/stream.ts';
-import { HubInterest, wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
+import { HubInterest, textOf, wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
 import { SendWindow } from './send-window.ts';
-import { Settling } from './settling.ts';
+import { Settling, type SettlingOwner } from './settling.ts';
 import { fromKept, toKeep, withId } from './spool-message.ts';
 
 const NOTICE_INTERVAL_MS = 10_000;
@@ -54,7 +54,7 @@ export interface SpoolSite {
   keepInterest(text: string): void;
 }
 
-export class Spool implements LinkSpool, LinkSink, StoreListener {
+export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner {
   /** In the place of the link: a local member of a queue group goes before the hub's. */
   readonly sinkKind: SinkKind = 'leaf';
   readonly isSpoke = true;
@@ -76,8 +76,6 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
   /** The next sequence to send. */
   private cursor: number;
   private readonly view = new RecordView(Buffer.alloc(0));
-  /** Messages leave the stream because the hub has taken them. */
-  private isPurging = false;
   /** Messages in the stream when it was last looked at. */
   private known: number;
   private spooled = 0;
@@ -94,7 +92,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
 
   constructor(site: SpoolSite, options: SpoolOptions, wanted: readonly WantedSubject[]) {
     this.site = site;
-    this.settling = new Settling(site.io, (isFirst) => this.settled(isFirst));
+    this.settling = new Settling(site.io, this);
     this.options = options;
     this.interest = new HubInterest(wanted);
     this.keptText = wantedText(wanted);
@@ -161,7 +159,6 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     if (this.isOver) return;
     this.link = link;
     this.settling.begin(link);
-    this.proceed();
   }
 
   lost(): void {
@@ -181,8 +178,19 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     if (!this.isOver) this.settling.told();
   }
 
+  isBack(): boolean {
+    const { link, interest, options } = this;
+    if (link === null) return false;
+    const present = new Set(wantedOf(link.peerSubscriptions(), options.subjects).map(textOf));
+    return interest.wanted.every((each) => present.has(textOf(each)));
+  }
+
+  ready(): void {
+    this.proceed();
+  }
+
   /** What the hub wants to hear is known: all of it for the first time, or what has changed. */
-  private settled(isFirst: boolean): void {
+  settled(isFirst: boolean): void {
     const { link, interest, settling, options } = this;
     if (link === null) return;
     const present = wantedOf(link.peerSubscriptions(), options.subjects);
@@ -294,15 +302,13 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     }
     if (last === 0) return;
     this.leavingSequence = last;
-    this.isPurging = true;
     this.store.purgeBelow(last + 1);
-    this.isPurging = false;
   }
 
   /** Sends what is in the stream, as far as there is room. */
   proceed(): void {
     const { store, view } = this;
-    if (this.isOver) return;
+    if (this.isOver || !this.settling.isReady) return;
     while (this.link !== null && !this.link.isCongested && !this.isReading && this.window.hasRoom(0)) {
       const sequence = store.next(Math.max(this.cursor, store.firstSequence), null);
       const outcome = sequence > 0 ? store.read(sequence, view) : sequence < 0 ? 'loading' : 'missing';
@@ -362,17 +368,18 @@ export class Spool implements LinkSpool, LinkSink, StoreListener {
     this.proceed();
   }
 
-  removed(): void {
-    this.gone();
+  removed(sequence: number): void {
+    this.gone(sequence <= this.leavingSequence);
   }
 
-  purged(): void {
-    this.gone();
+  /** What the hub has taken leaves the stream like that, some time after it was asked to. */
+  purged(belowSequence: number): void {
+    this.gone(belowSequence <= this.leavingSequence + 1);
   }
 
-  private gone(): void {
+  private gone(hasArrived: boolean): void {
     const { messages } = this.store;
-    if (!this.isPurging) this.dropped += Math.max(0, this.known - messages);
+    if (!hasArrived) this.dropped += Math.max(0, this.known - messages);
     this.known = messages;
     this.endRetirement();
   }

@@ -4,10 +4,11 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { expect, it } from 'vitest';
 import { serve } from '../helpers/describe-targets.ts';
 import { natsClientOf } from '../helpers/linked-pair.ts';
-import { describeWithHub, startHub } from '../helpers/real-hub.ts';
+import { describeWithHub, type RealHub, startHub } from '../helpers/real-hub.ts';
 import { isAbsent, petiole } from '../helpers/targets.ts';
 import { temporaryDirectory } from '../helpers/temporary-directory.ts';
 import { until } from '../helpers/until.ts';
@@ -16,24 +17,15 @@ const TEST_MS = 60_000;
 const ARRIVED_MS = 20_000;
 /** Longer than a spool waits until it takes the hub's interest for whole. */
 const SETTLED_MS = 1_500;
+/** As late as clients come back that look for their server every two seconds. */
+const REDIAL_MS = 2_500;
 
 describeWithHub('the spool of a remote whose hub is stopped', () => {
   it('keeps what a stream of the hub wants, though the hub has withdrawn it', { timeout: TEST_MS }, async () => {
-    const target = petiole();
-    if (isAbsent(target)) throw new Error(target.absent);
     const hub = await startHub({ config: `jetstream { store_dir: "${temporaryDirectory()}" }` });
     const manager = await jetstreamManager(await natsClientOf(hub.server));
     await manager.streams.add({ name: 'T', subjects: ['telemetry.>'] });
-    const remote = `{ url: "${hub.url()}", spool { subjects: ["telemetry.>"] } }`;
-    const site = await serve(
-      target,
-      `http: "127.0.0.1:-1"
-       jetstream { store_dir: "store", domain: site }
-       leafnodes { reconnect: "100ms", remotes: [ ${remote} ] }`,
-    );
-    const client = await natsClientOf(site);
-    const { port } = await site.listening('monitor');
-    const remotes = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/leafz?remotes=1`)).text();
+    const { client, remotes } = await siteBelow(hub);
     await until(async () => (await hub.links()).length === 1, 'the link');
     await delay(SETTLED_MS);
 
@@ -49,4 +41,46 @@ describeWithHub('the spool of a remote whose hub is stopped', () => {
     await until(async () => (await stored()) === 5, 'the stream to have them', ARRIVED_MS);
     expect((await again.streams.getMessage('T', { seq: 5 }))?.string()).toBe('4');
   });
+
+  it('waits for subscribers of the hub who find it later than the link does', { timeout: TEST_MS }, async () => {
+    const hub = await startHub();
+    const before = await natsClientOf(hub.server);
+    before.subscribe('telemetry.>');
+    await before.flush();
+    const { client, remotes } = await siteBelow(hub);
+    await until(async () => (await hub.links()).length === 1, 'the link');
+    await delay(SETTLED_MS);
+    await hub.stop();
+    await until(async () => /"last_error":/.test(await remotes()), 'the link to be gone');
+    for (let i = 0; i < 100; i++) client.publish('telemetry.a', String(i));
+    await client.flush();
+    await until(async () => /"messages":\s*100,/.test(await remotes()), 'the spool to have them');
+
+    await hub.startAgain();
+    await until(async () => (await hub.links()).length === 1, 'the link');
+    await delay(REDIAL_MS);
+    client.publish('telemetry.a', '100');
+    const heard: string[] = [];
+    const late = await natsClientOf(hub.server);
+    late.subscribe('telemetry.>', { callback: (_, message) => void heard.push(message.string()) });
+    await until(() => heard.length >= 101, 'the subscriber to have them', ARRIVED_MS);
+    expect(heard).toEqual(Array.from({ length: 101 }, (_, i) => String(i)));
+    await until(async () => /"messages":\s*0,/.test(await remotes()), 'the spool to be empty');
+    expect(await remotes()).toMatch(/"dropped":\s*0,/);
+  });
 });
+
+async function siteBelow(hub: RealHub): Promise<{ client: NatsConnection; remotes: () => Promise<string> }> {
+  const target = petiole();
+  if (isAbsent(target)) throw new Error(target.absent);
+  const remote = `{ url: "${hub.url()}", spool { subjects: ["telemetry.>"] } }`;
+  const site = await serve(
+    target,
+    `http: "127.0.0.1:-1"
+     jetstream { store_dir: "store", domain: site }
+     leafnodes { reconnect: "100ms", remotes: [ ${remote} ] }`,
+  );
+  const client = await natsClientOf(site);
+  const { port } = await site.listening('monitor');
+  return { client, remotes: async () => (await fetch(`http://127.0.0.1:${port}/leafz?remotes=1`)).text() };
+}

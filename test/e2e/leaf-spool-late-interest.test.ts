@@ -35,7 +35,10 @@ describeUnless(isAbsent(target) ? target.absent : null, 'a hub that tells its in
     const second = await openedLink(hub);
     await delay(SETTLED_MS);
     client.publish('telemetry.a', 'two');
+    await client.flush();
+    await delay(SETTLED_MS);
     // Neither PONG nor interest has come yet.
+    second.send('LS+ telemetry.>\r\nPONG\r\n');
     const bytes = await heard(second, '\r\ntwo\r\n');
     expect(bytes).toContain('HMSG telemetry.a ');
   });

@@ -9,11 +9,19 @@ class Scene {
   readonly settling: Settling;
   /** When interest was taken for whole, in milliseconds. */
   readonly settledMs: number[] = [];
+  /** When who was there before was there again. */
+  readonly readyMs: number[] = [];
+  isBack = true;
   private readonly fences: (() => void)[] = [];
 
   constructor() {
     const { io } = this.world.machine('petiole').start();
-    this.settling = new Settling(io, () => this.settledMs.push(Math.round(this.world.scheduler.nowMs)));
+    const now = (): number => Math.round(this.world.scheduler.nowMs);
+    this.settling = new Settling(io, {
+      isBack: () => this.isBack,
+      ready: () => this.readyMs.push(now()),
+      settled: () => this.settledMs.push(now()),
+    });
   }
 
   begin(): void {
@@ -41,6 +49,33 @@ describe('what a hub wants to hear', () => {
     scene.pass(300);
     expect(scene.settling.isSettled).toBe(true);
     expect(scene.settledMs).toHaveLength(1);
+  });
+
+  it('is not while somebody is missing who was there before, and who is back is not kept waiting', () => {
+    const scene = new Scene();
+    scene.isBack = false;
+    scene.begin();
+    scene.answer();
+    scene.pass(4000);
+    expect([scene.readyMs, scene.settledMs]).toEqual([[], []]);
+    scene.isBack = true;
+    scene.settling.told();
+    scene.pass(300);
+    expect(scene.readyMs).toHaveLength(1);
+    expect(scene.settledMs).toEqual([]);
+    scene.pass(1000);
+    expect(scene.settledMs).toHaveLength(1);
+  });
+
+  it('is whole in the end though somebody does not come back', () => {
+    const scene = new Scene();
+    scene.isBack = false;
+    scene.begin();
+    scene.answer();
+    scene.pass(29_000);
+    expect(scene.readyMs).toEqual([]);
+    scene.pass(1500);
+    expect([scene.readyMs, scene.settledMs].map((each) => each.length)).toEqual([1, 1]);
   });
 
   it('is not while the rest may be on its way', () => {

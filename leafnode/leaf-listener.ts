@@ -19,7 +19,7 @@ import type { Permissions } from '../server/account/permissions.ts';
 import type { CompressionMode, CompressionOptions } from '../server/config/compression.ts';
 import type { LeafListenerOptions } from '../server/config/leaf-listener-options.ts';
 import type { TlsOptions } from '../server/config/transport-options.ts';
-import { AcceptFailures } from '../server/connection/accept-failures.ts';
+import { listenOutcome } from '../server/connection/listen-outcome.ts';
 import type { ConnectionHost, Decided, Identity, Login } from '../server/connection/connection-host.ts';
 import { listenFailure } from '../server/connection/listen-failure.ts';
 import { TlsEntrances } from '../server/connection/tls-entrance.ts';
@@ -154,27 +154,20 @@ export class LeafListener implements LinkLobby {
     { host, advertise }: LeafListenerOptions,
     done: (failure: LeafOpenFailure | null) => void,
   ): Omit<ListenHandler, 'accepted'> {
-    const { log, io } = this.site.host;
-    const failures = new AcceptFailures(log, io.clock);
-    return {
-      listening: ({ port }) => {
-        this.address = { host, port };
-        log.notice(`Listening for leafnode connections on ${hostPort(this.address)}`);
-        if (advertise !== '') {
-          log.notice(
-            `Advertise address for leafnode is set to ${hostPort(this.advertisedAddress(this.site.options()))}`,
-          );
-        }
-        done(null);
-      },
-      failed: (error) => {
-        if (this.address !== null) failures.note(error);
-        else {
-          const text = `Error listening on leafnode port: ${wanted.port || -1} - ${listenFailure(wanted, error)}`;
-          done({ text, cause: error });
-        }
-      },
-    };
+    const { log } = this.site.host;
+    return listenOutcome(this.site.host, (port, error) => {
+      if (error !== null) {
+        const text = `Error listening on leafnode port: ${wanted.port || -1} - ${listenFailure(wanted, error)}`;
+        done({ text, cause: error });
+        return;
+      }
+      this.address = { host, port };
+      log.notice(`Listening for leafnode connections on ${hostPort(this.address)}`);
+      if (advertise !== '') {
+        log.notice(`Advertise address for leafnode is set to ${hostPort(this.advertisedAddress(this.site.options()))}`);
+      }
+      done(null);
+    });
   }
 
   /** What it returns shows other certificates, or has other rules, from the next link on. Throws if they are bad. */

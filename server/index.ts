@@ -62,14 +62,15 @@ export async function startServer(given: StartServerOptions = {}): Promise<Runni
   const { clientAddress } = server;
   if (clientAddress === null) throw new Error('the server started without a port');
   const monitor = server.monitor?.address ?? null;
-  const webSocket = server.webSocketDoor?.address ?? null;
-  const scheme = server.options.websocket.tls === null ? 'ws' : 'wss';
+  const { webSocketDoor } = server;
+  const webSocket = webSocketDoor?.address ?? null;
   let closing: Promise<void> | null = null;
   return {
     ...clientAddress,
     url: `nats://${hostPort(clientAddress)}`,
     monitorUrl: monitor === null ? null : `http://${hostPort(monitor)}`,
-    webSocketUrl: webSocket === null ? null : `${scheme}://${hostPort(webSocket)}`,
+    webSocketUrl:
+      webSocketDoor === null || webSocket === null ? null : `${webSocketDoor.scheme}://${hostPort(webSocket)}`,
     close: () => (closing ??= close(server, io, temporary)),
   };
 }

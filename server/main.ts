@@ -218,9 +218,11 @@ function portsText(server: Server): string {
   if (server.clientAddress !== null) ports['nats'] = urls('nats', server.clientAddress.host, server.clientAddress.port);
   const monitor = server.monitor?.address ?? null;
   if (monitor !== null) ports['monitoring'] = urls('http', monitor.host, monitor.port);
-  const webSocket = server.webSocketDoor?.address ?? null;
-  const scheme = server.options.websocket.tls === null ? 'ws' : 'wss';
-  if (webSocket !== null) ports['websocket'] = urls(scheme, webSocket.host, webSocket.port);
+  const { webSocketDoor } = server;
+  const webSocket = webSocketDoor?.address ?? null;
+  if (webSocketDoor !== null && webSocket !== null) {
+    ports['websocket'] = urls(webSocketDoor.scheme, webSocket.host, webSocket.port);
+  }
   return JSON.stringify(ports);
 }
 

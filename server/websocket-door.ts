@@ -76,6 +76,11 @@ export class WebSocketDoor implements ConnectionHost {
   }
 
   /** `null` until it listens. */
+  /** Of the URLs by which it is reached. */
+  get scheme(): 'ws' | 'wss' {
+    return this.listener.scheme;
+  }
+
   get address(): Address | null {
     return this.listener.address;
   }

@@ -65,6 +65,12 @@ export class HubInterest {
     this.seen = union(present, this.seen, spooled);
   }
 
+  /** Whether all that counts is wanted. */
+  isWithin(present: readonly WantedSubject[]): boolean {
+    const known = new Set(present.map(textOf));
+    return this.wanted.every((each) => known.has(textOf(each)));
+  }
+
   /** Other subjects are spooled: nothing else counts. */
   restrict(spooled: readonly string[]): void {
     const isSpooled = ({ subject }: WantedSubject): boolean => spooled.some((each) => subjectsCollide(each, subject));
@@ -103,7 +109,7 @@ export function readWanted(text: string): readonly WantedSubject[] {
   });
 }
 
-export function textOf({ subject, queueGroup }: WantedSubject): string {
+function textOf({ subject, queueGroup }: WantedSubject): string {
   return queueGroup === '' ? subject : `${subject} ${queueGroup}`;
 }
 

@@ -33,7 +33,7 @@ import { RecordView } from '../store/record.ts';
 import type { StoreListener } from '../store/store.ts';
 import { timeMs } from '../stream/stream-clock.ts';
 import type { Stream } from '../stream/stream.ts';
-import { HubInterest, textOf, wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
+import { HubInterest, wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
 import { SendWindow } from './send-window.ts';
 import { Settling, type SettlingOwner } from './settling.ts';
 import { fromKept, toKeep, withId } from './spool-message.ts';
@@ -180,9 +180,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
 
   isBack(): boolean {
     const { link, interest, options } = this;
-    if (link === null) return false;
-    const present = new Set(wantedOf(link.peerSubscriptions(), options.subjects).map(textOf));
-    return interest.wanted.every((each) => present.has(textOf(each)));
+    return link !== null && interest.isWithin(wantedOf(link.peerSubscriptions(), options.subjects));
   }
 
   ready(): void {

@@ -10,8 +10,8 @@
 
 import type { ServerOptions } from '../config/options.ts';
 import type { TlsOptions } from '../config/transport-options.ts';
-import type { IoError, Listener, ListenHandler, Socket, SocketHandler, UndecidedSocket } from '../io/io.ts';
-import { AcceptFailures } from './accept-failures.ts';
+import type { IoError, Listener, Socket, SocketHandler, UndecidedSocket } from '../io/io.ts';
+import { listenOutcome } from './listen-outcome.ts';
 import type { ClientConnection } from './client-connection.ts';
 import { hostPort, listenFailure } from './listen-failure.ts';
 import { isPinned } from './pinned-keys.ts';
@@ -100,7 +100,7 @@ export class ClientListener {
       done(port, { text: `Error listening on port: ${hostPort({ host, port })}, ${reason}`, cause: error });
     };
     const accepted = (socket: Socket): SocketHandler => this.accept(socket, (client) => client.connected());
-    const outcome = this.outcome(finish);
+    const outcome = listenOutcome(this.host, finish);
     const { network } = io;
     if (network.tls !== undefined) {
       this.prepare(options)();
@@ -125,25 +125,9 @@ export class ClientListener {
       done(error === null ? null : { text: `Error listening on unix:${unixPath}: ${error.message}`, cause: error });
     };
     const accepted = (socket: Socket): SocketHandler => this.accept(socket, (client) => client.connected());
-    const listener = io.network.listenOnPath?.(unixPath, unixMode, { ...this.outcome(finish), accepted });
+    const listener = io.network.listenOnPath?.(unixPath, unixMode, { ...listenOutcome(this.host, finish), accepted });
     if (listener === undefined) finish(0, new Error('this network has no sockets of the file system'));
     else this.listeners.push(listener);
-  }
-
-  /** Says once whether listening began; failures after that are of single connections. */
-  private outcome(finish: (port: number, error: IoError | null) => void): Omit<ListenHandler, 'accepted'> {
-    const failures = new AcceptFailures(this.host.log, this.host.io.clock);
-    let isOpen = false;
-    return {
-      listening: ({ port }) => {
-        isOpen = true;
-        finish(port, null);
-      },
-      failed: (error) => {
-        if (isOpen) failures.note(error);
-        else finish(0, error);
-      },
-    };
   }
 
   private tellOfTls({ isHandshakeFirst, fallbackDelayMs }: TlsOptions, allowsNonTls: boolean): void {

@@ -10,7 +10,7 @@
 
 import type { TlsOptions } from '../config/transport-options.ts';
 import type { WebSocketOptions } from '../config/websocket-options.ts';
-import { AcceptFailures } from '../connection/accept-failures.ts';
+import { listenOutcome } from '../connection/listen-outcome.ts';
 import { hostPort, listenFailure } from '../connection/listen-failure.ts';
 import { type EntranceHost, TlsEntrances } from '../connection/tls-entrance.ts';
 import type { Address, IoError, Listener, ListenHandler, SecuringNetwork, Socket, SocketHandler } from '../io/io.ts';
@@ -59,6 +59,11 @@ export class WebSocketListener implements ArrivalDesk {
 
   // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
 
+  /** Of the URLs by which it is reached; TLS does not come or go while it listens. */
+  get scheme(): 'ws' | 'wss' {
+    return this.site.options().tls === null ? 'ws' : 'wss';
+  }
+
   /** Listens; `done` hears whether that went well, or why not. */
   open(done: (failure: WebSocketOpenFailure | null) => void): void {
     const { network } = this.site.host.io;
@@ -91,22 +96,17 @@ export class WebSocketListener implements ArrivalDesk {
     { host, tls }: WebSocketOptions,
     done: (failure: WebSocketOpenFailure | null) => void,
   ): Omit<ListenHandler, 'accepted'> {
-    const { log, io } = this.site.host;
-    const failures = new AcceptFailures(log, io.clock);
-    return {
-      listening: ({ port }) => {
-        this.address = { host, port };
-        log.notice(`Listening for websocket clients on ${tls === null ? 'ws' : 'wss'}://${hostPort(this.address)}`);
-        if (tls === null) log.warn('Websocket not configured with TLS. DO NOT USE IN PRODUCTION!');
-        done(null);
-      },
-      failed: (error) => {
-        if (this.address !== null) failures.note(error);
-        else {
-          done({ text: `Unable to listen for websocket connections: ${listenFailure(wanted, error)}`, cause: error });
-        }
-      },
-    };
+    const { log } = this.site.host;
+    return listenOutcome(this.site.host, (port, error) => {
+      if (error !== null) {
+        done({ text: `Unable to listen for websocket connections: ${listenFailure(wanted, error)}`, cause: error });
+        return;
+      }
+      this.address = { host, port };
+      log.notice(`Listening for websocket clients on ${this.scheme}://${hostPort(this.address)}`);
+      if (tls === null) log.warn('Websocket not configured with TLS. DO NOT USE IN PRODUCTION!');
+      done(null);
+    });
   }
 
   /** What it returns shows other certificates, or has other rules, from the next connection on. Throws if they are bad. */

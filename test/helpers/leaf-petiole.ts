@@ -63,6 +63,10 @@ export class LeafPetiole {
     this.leafNodes.start();
   }
 
+  get errors(): string[] {
+    return this.log.filter((line) => line.includes('[ERR]'));
+  }
+
   /** A client that has connected without verbose answers. */
   async client(options: object = {}): Promise<WireClient> {
     const client = await dial(this.#address());

@@ -1,6 +1,7 @@
 /** Leaf links through an HTTP proxy to a real hub, and what is said of a proxy that does not do its part. */
 /* oxlint-disable vitest/expect-expect -- waiting for a condition asserts, too */
 import { describe, expect, it } from 'vitest';
+import { clientsAcross } from '../helpers/clients-across.ts';
 import type { LeafProxyOptions, LeafRemoteOptions } from '../../server/config/options.ts';
 import type { TlsOptions } from '../../server/config/transport-options.ts';
 import { TestAuthority } from '../helpers/certificates.ts';
@@ -18,20 +19,11 @@ function proxyOptions({ port }: { port: number }, more: Partial<LeafProxyOptions
 
 /** A message each way. */
 async function exchange(edge: LeafPetiole, hub: RealHub): Promise<void> {
-  const [near, far] = [await edge.client(), await hub.client()];
-  const link = await edge.link();
-  near.send('SUB down 1\r\n');
-  far.send('SUB up 1\r\n');
-  await hub.awaitInterest(edge.name, ['down']);
-  await until(() => [...link.peerSubscriptions()].some(({ subject }) => subject === 'up'), 'interest of the hub');
+  const { near, far } = await clientsAcross(edge, hub);
   far.send('PUB down 2\r\nhi\r\n');
   await near.expect('MSG down 1 2\r\nhi\r\n');
   near.send('PUB up 2\r\nho\r\n');
   await far.expect('MSG up 1 2\r\nho\r\n');
-}
-
-function errorsOf(edge: LeafPetiole): string[] {
-  return edge.log.filter((line) => line.includes('[ERR]'));
 }
 
 const WEBSOCKET = 'websocket { listen: "127.0.0.1:-1", no_tls: true }';
@@ -44,7 +36,7 @@ describeWithHub('a leaf link through an HTTP proxy', () => {
     await exchange(edge, hub);
     const target = `127.0.0.1:${hub.leafAddress.port}`;
     expect(proxy.requests).toEqual([`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\nUser-Agent: petiole\r\n\r\n`]);
-    expect(errorsOf(edge)).toEqual([]);
+    expect(edge.errors).toEqual([]);
   });
 
   it('logs in to the proxy, and tells nobody how', async () => {
@@ -165,7 +157,7 @@ describeWithHub('a leaf link through a proxy over TLS', () => {
     const [hub, proxy] = [await startHub(), await startTlsProxy(makeKeys())];
     const edge = await startLeafPetiole({ urls: [hub.url()], remote: { proxy: proxy.at } });
     await exchange(edge, hub);
-    expect(errorsOf(edge)).toEqual([]);
+    expect(edge.errors).toEqual([]);
   });
 
   it.each(['', 'handshake_first: true'])('is encrypted to the hub as well, %s', async (first) => {
@@ -181,7 +173,7 @@ describeWithHub('a leaf link through a proxy over TLS', () => {
     const payload = 'x\r\n'.repeat(300_000);
     far.send(`PUB large ${payload.length}\r\n${payload}\r\n`);
     await near.expect(`MSG large 1 ${payload.length}\r\n${payload}\r\n`, 10_000);
-    expect(errorsOf(edge)).toEqual([]);
+    expect(edge.errors).toEqual([]);
   });
 
   it('goes over encrypted WebSocket', async () => {
@@ -234,10 +226,10 @@ async function startRefused(proxy: HttpProxy, more: Partial<LeafProxyOptions> = 
 async function expectFailure(edge: LeafPetiole, text: string): Promise<void> {
   const where = `remote server "${HUB}"`;
   await until(() => edge.leafNodes.remoteSnapshots()[0]?.lastFailure, 'the attempt to fail');
-  expect(errorsOf(edge)[0]).toContain(
+  expect(edge.errors[0]).toContain(
     `Error trying to connect as leafnode to ${where} (attempt 1): ${text}, next attempt in `,
   );
-  expect(errorsOf(edge)[0]).toMatch(/, next attempt in \d+\.\ds$/);
+  expect(edge.errors[0]).toMatch(/, next attempt in \d+\.\ds$/);
   await until(() => edge.logged('(attempt 2)'), 'the next attempt', 10_000);
 }
 

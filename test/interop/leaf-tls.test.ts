@@ -59,7 +59,7 @@ describeWithHub('an encrypted leaf link', () => {
     const link = await edge.link();
     expect(link.socket.tls?.version).toBe('1.3');
     await exchange(edge, hub);
-    expect(edge.log.filter((line) => line.includes('[ERR]'))).toEqual([]);
+    expect(edge.errors).toEqual([]);
   });
 
   it.each(['true', '"auto"'])('opens before INFO, handshake_first: %s at the hub', async (first) => {

@@ -1,6 +1,7 @@
 /** Leaf links over WebSocket to a real hub: plain and encrypted, compressed in each way, cut and found again. */
 /* oxlint-disable vitest/expect-expect -- the wire clients assert */
 import { expect, it } from 'vitest';
+import { clientsAcross } from '../helpers/clients-across.ts';
 import type { LeafRemoteOptions } from '../../server/config/options.ts';
 import { type CertificateFiles, TestAuthority } from '../helpers/certificates.ts';
 import { startFaultProxy } from '../helpers/fault-proxy.ts';
@@ -33,12 +34,7 @@ async function startEdge(
 
 /** Messages of all sizes in both directions, each whole and once. */
 async function exchange(edge: LeafPetiole, hub: RealHub): Promise<void> {
-  const [near, far] = [await edge.client(), await hub.client()];
-  const link = await edge.link();
-  near.send('SUB down 1\r\n');
-  far.send('SUB up 1\r\n');
-  await hub.awaitInterest(edge.name, ['down']);
-  await until(() => [...link.peerSubscriptions()].some(({ subject }) => subject === 'up'), 'interest of the hub');
+  const { near, far } = await clientsAcross(edge, hub);
   for (const bytes of [0, 10, 124, 40_000, 66_000, 500_000]) {
     const payload = telemetry(bytes).toString('latin1');
     far.send(`PUB down ${payload.length}\r\n${payload}\r\n`);
@@ -50,10 +46,6 @@ async function exchange(edge: LeafPetiole, hub: RealHub): Promise<void> {
 
 /** On a busy machine. */
 const BACKLOG_MS = 20_000;
-
-function errorsOf(edge: LeafPetiole): string[] {
-  return edge.log.filter((line) => line.includes('[ERR]'));
-}
 
 const S2: Partial<LeafRemoteOptions> = { compression: { mode: 's2_fast', rttThresholdsMs: [] } };
 
@@ -82,7 +74,7 @@ describeWithHub('a leaf link over WebSocket', () => {
     expect(edge.logged(`Leafnode ${logged}`)).toBe(true);
     await exchange(edge, web.hub);
     expect(edge.leafNodes.linkSnapshots()[0]?.compression).toBe(compression);
-    expect(errorsOf(edge)).toEqual([]);
+    expect(edge.errors).toEqual([]);
     const [row] = await web.hub.links();
     expect(row).toMatchObject({ in_msgs: 6, out_msgs: 6 });
     expect(edge.leafNodes.linkSnapshots()[0]).toMatchObject({ inMessages: 6, outMessages: 6, isWebSocket: true });
@@ -106,7 +98,7 @@ describeWithHub('a leaf link over WebSocket', () => {
     const payload = telemetry(512).toString('latin1');
     near.send(`PUB up 512\r\n${payload}\r\n`.repeat(100));
     await far.expect(`MSG up 1 512\r\n${payload}\r\n`.repeat(100));
-    expect(errorsOf(edge)).toEqual([]);
+    expect(edge.errors).toEqual([]);
   });
 
   it.each([false, true])('passes on a backlog that the hub sends in one frame, compressed: %s', async (compressed) => {
@@ -126,7 +118,7 @@ describeWithHub('a leaf link over WebSocket', () => {
     way.resume('down');
     const message = `MSG down 1 ${payload.length}\r\n${payload}\r\n`;
     for (let i = 0; i < 800; i++) await near.expect(message, BACKLOG_MS);
-    expect(errorsOf(edge)).toEqual([]);
+    expect(edge.errors).toEqual([]);
     expect(edge.leafNodes.remoteSnapshots()[0]?.opens).toBe(1);
   });
 
@@ -225,7 +217,7 @@ describeWithHub('an encrypted leaf link over WebSocket', () => {
     const edge = await startLeafPetiole({ urls, remote });
     expect((await edge.link()).socket.tls?.version).toBe('1.3');
     await exchange(edge, web.hub);
-    expect(errorsOf(edge)).toEqual([]);
+    expect(edge.errors).toEqual([]);
   });
 
   it('is encrypted without tls { }, too, so that a certificate nobody vouches for is refused', async () => {

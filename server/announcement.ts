@@ -1,6 +1,6 @@
 /** What a server says of itself in INFO, as its configuration has it. */
 
-import { parseDecimal, splitHostPort } from './config/host-port.ts';
+import { advertisedAddress } from './config/host-port.ts';
 import type { ServerOptions } from './config/options.ts';
 import { tlsInfo } from './connection/tls-info.ts';
 import type { Address } from './io/io.ts';
@@ -12,10 +12,13 @@ export interface Announced {
   readonly id: string;
   readonly name: string;
   readonly authRequired: boolean;
+  /** Where it listens for clients; null until it does. */
+  readonly clientAddress: Address | null;
 }
 
 /** Throws a StartError when the options hold no address to tell. */
-export function announcement({ id, name, authRequired }: Announced, options: ServerOptions): ServerInfo {
+export function announcement(server: Announced, options: ServerOptions): ServerInfo {
+  const { id, name, authRequired } = server;
   const info: ServerInfo = {
     server_id: id,
     server_name: name,
@@ -23,7 +26,7 @@ export function announcement({ id, name, authRequired }: Announced, options: Ser
     proto: 1,
     git_commit: `petiole-${PETIOLE_VERSION}`,
     go: `petiole ${PETIOLE_VERSION}`,
-    ...advertisedAddress(options),
+    ...toldAddress(options, server.clientAddress?.port ?? options.port),
     headers: options.supportsHeaders,
     ...tlsInfo(options),
     max_payload: options.maxPayloadBytes,
@@ -36,13 +39,23 @@ export function announcement({ id, name, authRequired }: Announced, options: Ser
 }
 
 /** Where clients are told to connect. */
-function advertisedAddress(options: ServerOptions): Address {
-  const { host, port, clientAdvertise } = options;
-  if (clientAdvertise === '') return { host, port };
-  const advertised = splitHostPort(clientAdvertise) ?? { host: clientAdvertise, port: String(port) };
-  const advertisedPort = parseDecimal(advertised.port);
-  if (advertisedPort === null || advertisedPort > 65_535) {
-    throw new StartError(`client_advertise "${clientAdvertise}" is not an address`, null);
-  }
-  return { host: advertised.host, port: advertisedPort <= 0 ? port : advertisedPort };
+function toldAddress(options: ServerOptions, port: number): Address {
+  const { host, clientAdvertise, websocket, leafnodes } = options;
+  const { listener } = leafnodes;
+  // In the order in which nats-server opens the ports.
+  checked(websocket, 'Unable to get websocket connect URLs: ');
+  checked(listener, `Error setting leafnode INFO with LeafNode.Advertise value of ${listener.advertise}, err=`);
+  const what = `Error setting server INFO with ClientAdvertise value of ${clientAdvertise}, err=`;
+  return checked({ advertise: clientAdvertise, port }, what) ?? { host, port };
+}
+
+/** What a port that is open tells others; null if it tells nothing of its own. Throws if that is no address. */
+function checked(
+  { advertise, port }: { readonly advertise: string; readonly port: number | null },
+  what: string,
+): Address | null {
+  if (advertise === '' || port === null) return null;
+  const address = advertisedAddress(advertise, port);
+  if (typeof address === 'string') throw new StartError(`${what}${address}`, null);
+  return address;
 }

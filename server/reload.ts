@@ -220,7 +220,7 @@ function shownCompression({ mode, rttThresholdsMs }: CompressionOptions): string
 /** What can fail is done, and what cannot is left to be done. */
 function makeReady(server: Reloadable, next: ServerOptions): (() => void)[] {
   const info = announcement(server, next);
-  const { host, port } = next.clientAdvertise === '' ? server.info : info;
+  const { host, port, max_payload } = info;
   const secure = server.listener.prepare(next);
   const secureLeaves = server.leafListener?.prepare(next.leafnodes.listener);
   const takeOnWebSocket = server.webSocketDoor?.prepare(next);
@@ -229,7 +229,7 @@ function makeReady(server: Reloadable, next: ServerOptions): (() => void)[] {
     () => Object.assign(server.limits, limitsOf(next)),
     () => server.jetstream?.reconfigure(next.jetstream),
     () => {
-      server.info = { ...withoutTls(server.info), host, port, ...tlsInfo(next), max_payload: info.max_payload };
+      server.info = { ...withoutTls(server.info), host, port, ...tlsInfo(next), max_payload };
     },
     secure,
     () => secureLeaves?.(),

@@ -259,7 +259,7 @@ export class Server implements ConnectionHost, MonitorSource {
         return;
       }
       this.clientAddress = { host: options.host, port };
-      if (options.clientAdvertise === '') this.info.port = port;
+      if (options.clientAdvertise === '' || this.info.port === 0) this.info.port = port;
       done(null);
     });
   }

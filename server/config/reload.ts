@@ -10,6 +10,7 @@
 import { goQuote } from '../protocol/go-quote.ts';
 import { SYSTEM_ACCOUNT } from './account-options.ts';
 import { formatDuration } from './duration.ts';
+import { advertisedAddress } from './host-port.ts';
 import type { KeyFacts } from './key.ts';
 import type { LeafRemoteOptions, ServerOptions } from './options.ts';
 import { TABLES } from './schema.ts';
@@ -89,6 +90,10 @@ const NEVER_APPLIED: Rule = (_before, _after, values) => refusalOf(values);
 
 /** Options of which some changes can be applied and others cannot. */
 const RULES: Readonly<Record<string, Rule | undefined>> = {
+  ClientAdvertise: (_before, { clientAdvertise }) => {
+    const address = clientAdvertise === '' ? null : advertisedAddress(clientAdvertise, 0);
+    return typeof address === 'string' ? `invalid ClientAdvertise value of ${clientAdvertise}, err=${address}` : null;
+  },
   NoAuthUser: (before, after, values) => {
     const old = before.authorization.noAuthUser;
     const isGone = after.authorization.users.every(({ username }) => username !== old);

@@ -145,7 +145,7 @@ export function listenAddress(node: ConfigNode, reading: Reading): { host: strin
     return null;
   }
   const address = splitHostPort(value);
-  if (address === null) {
+  if (typeof address === 'string') {
     reading.error(place, `could not parse address string ${goQuote(value)}`);
     return null;
   }

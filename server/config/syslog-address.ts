@@ -10,8 +10,8 @@ export function syslogAddress(url: string): SyslogAddress | string {
   if (network === 'unix') return { network, host: rest, port: 0 };
   if (network !== 'udp' && network !== 'tcp') return `error invalid network type: ${goQuote(network)}`;
   const parts = splitHostPort(rest.replace(/\/.*/, ''));
-  const port = parts === null ? null : parseDecimal(parts.port);
-  if (parts === null || port === null || port <= 0 || port > 65_535) {
+  const port = typeof parts === 'string' ? null : parseDecimal(parts.port);
+  if (typeof parts === 'string' || port === null || port <= 0 || port > 65_535) {
     return `error connecting to syslog: ${goQuote(`dial ${network}: address ${rest}: missing port in address`)}`;
   }
   return { network, host: parts.host === '' ? 'localhost' : parts.host, port };

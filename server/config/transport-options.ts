@@ -79,7 +79,7 @@ export function completeTransport(draft: TransportOptions): TransportOptions {
   return {
     tls: tls === null ? null : { ...tls, timeoutMs: tls.timeoutMs || TLS_TIMEOUT_MS },
     allowsNonTls: draft.allowsNonTls,
-    httpsPort: httpsPort === 0 || httpsPort === null ? null : Math.max(httpsPort, 0),
+    httpsPort: httpsPort === 0 || httpsPort === null ? null : httpsPort === -1 ? 0 : httpsPort,
     unixPath: draft.unixPath,
     unixMode: draft.unixMode,
     logFormat: draft.logFormat,

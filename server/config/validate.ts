@@ -36,9 +36,11 @@ function syslogFault({ logFile, remoteSyslog }: ServerOptions): string | null {
 
 function monitorFault({ monitorPort, httpsPort, tls }: ServerOptions): string | null {
   if (httpsPort === null) return null;
-  if (monitorPort !== null)
-    return `can't specify both HTTP (${monitorPort || -1}) and HTTPs (${httpsPort || -1}) ports`;
-  return tls === null ? 'TLS cert and key required for HTTPS' : null;
+  if (monitorPort !== null) {
+    const ports = `HTTP (${monitorPort || -1}) and HTTPs (${httpsPort || -1}) ports`;
+    return `Can't start monitoring: can't specify both ${ports}`;
+  }
+  return tls === null ? "Can't start monitoring: TLS cert and key required for HTTPS" : null;
 }
 
 function lameDuckFault({ lameDuckGraceMs, lameDuckDurationMs }: ServerOptions): string | null {

@@ -4,10 +4,12 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { TestAuthority } from '../helpers/certificates.ts';
 import { describeTargets } from '../helpers/describe-targets.ts';
 import { inLife } from '../helpers/jetstream-client.ts';
 import { isAbsent, petiole, startRefused, startServer, type Target } from '../helpers/targets.ts';
 import { temporaryDirectory } from '../helpers/temporary-directory.ts';
+import { dial } from '../helpers/wire-client.ts';
 
 describeTargets('a start that cannot succeed', (target) => {
   test('says that the client port is in use', async () => {
@@ -44,6 +46,86 @@ describeTargets('a start that cannot succeed', (target) => {
       `[FTL] ${line.replace('REASON', `listen tcp: address ${port}: invalid port`)}`,
     );
     expect(refusal.log).not.toContain('RangeError');
+  });
+
+  test.each([99_999, -5])('says that there is no such port for HTTPS: %d', async (port) => {
+    const { certFile, keyFile } = new TestAuthority(temporaryDirectory()).issueServer();
+    const config = `https: ${port}\ntls { cert_file: "${certFile}", key_file: "${keyFile}" }`;
+    const refusal = await startRefused(target, { config });
+    expect(refusal.code).toBe(1);
+    const reason = `listen tcp: address ${port}: invalid port`;
+    expect(lastLine(refusal.log)).toContain(`Can't start monitoring: can't listen to the monitor port: ${reason}`);
+  });
+
+  test.each([
+    { config: 'https: 99999', reason: 'TLS cert and key required for HTTPS' },
+    { config: 'http: -1\nhttps: -5', reason: `can't specify both HTTP (-1) and HTTPs (-5) ports` },
+  ])('says why it cannot serve HTTPS: $config', async ({ config, reason }) => {
+    const refusal = await startRefused(target, { config });
+    expect(refusal.code).toBe(1);
+    expect(lastLine(refusal.log)).toContain(`Can't start monitoring: ${reason}`);
+  });
+
+  test.each(
+    [
+      { advertise: 'a:b', reason: 'strconv.Atoi: parsing "b": invalid syntax' },
+      { advertise: 'a:', reason: 'strconv.Atoi: parsing "": invalid syntax' },
+      {
+        advertise: 'a:99999999999999999999',
+        reason: 'strconv.Atoi: parsing "99999999999999999999": value out of range',
+      },
+      { advertise: 'a:b:c', reason: 'address a:b:c: too many colons in address' },
+      { advertise: '[::1', reason: `address [::PORT: missing ']' in address` },
+      { advertise: '[a]b:1', reason: 'address [a]b:1:PORT: missing port in address' },
+      { advertise: '[a]:1:2', reason: 'address [a]:1:2: too many colons in address' },
+      { advertise: 'a[b:3', reason: `address a[b:3: unexpected '[' in address` },
+      { advertise: 'a]b:3', reason: `address a]b:3: unexpected ']' in address` },
+    ].flatMap(({ advertise, reason }) => [
+      {
+        config: `client_advertise: "${advertise}"`,
+        line: `Error setting server INFO with ClientAdvertise value of ${advertise}, err=${reason}`,
+      },
+      {
+        config: `websocket { listen: "127.0.0.1:-1", no_tls: true, advertise: "${advertise}" }`,
+        line: `Unable to get websocket connect URLs: ${reason}`,
+      },
+      {
+        config: `leafnodes { listen: "127.0.0.1:-1", advertise: "${advertise}" }`,
+        line: `Error setting leafnode INFO with LeafNode.Advertise value of ${advertise}, err=${reason}`,
+      },
+    ]),
+  )('says that what is to be told is no address: $config', async ({ config, line }) => {
+    const refusal = await startRefused(target, { config });
+    expect(refusal.code).toBe(1);
+    // Which port it is that would be told is known when it is open, or not at all.
+    expect(lastLine(refusal.log).replace(/:\d+(?=: missing .* in address$)/, ':PORT')).toContain(`[FTL] ${line}`);
+  });
+
+  test.each([
+    ['a:99999', 'a', 99_999],
+    ['a', 'a', null],
+    ['a:-1', 'a', null],
+    [' a : 1 ', 'a', 1],
+    ['[::1]', '::1', null],
+    [':1', '', 1],
+  ])('takes for an address what may be one: %s', async (advertise, host, port) => {
+    const config = [
+      `client_advertise: "${advertise}"`,
+      `websocket { listen: "127.0.0.1:-1", no_tls: true, advertise: "${advertise}" }`,
+      `leafnodes { listen: "127.0.0.1:-1", advertise: "${advertise}" }`,
+    ].join('\n');
+    const server = await startServer(target, { config });
+    onTestFinished(() => server.stop());
+    const client = await dial(server.address());
+    expect(await client.line()).toContain(`"host":"${host}","port":${port ?? server.address().port},`);
+    await client.close();
+  });
+
+  test('does not look at what a port that is not there would tell', async () => {
+    const config = 'websocket { no_tls: true, advertise: "a:b" }\nleafnodes { advertise: "a:b" }';
+    const server = await startServer(target, { config });
+    onTestFinished(() => server.stop());
+    expect(server.exited).toBe(false);
   });
 
   test('says that a remote has URLs of both kinds', async () => {

@@ -99,6 +99,21 @@ describeTargets('a reload', (target) => {
     await client.expect('MSG a 1 11\r\nhello world\r\nPONG\r\n');
   });
 
+  test('is refused when what clients would be told is no address', async () => {
+    const server = await serve(target, 'client_advertise: "a:1"');
+    expect(await reload(server, 'client_advertise: "a:b"')).toBe(
+      'Failed to reload server configuration: invalid ClientAdvertise value of a:b, err=strconv.Atoi: parsing "b": invalid syntax',
+    );
+    expect(await reload(server, 'client_advertise: "b"')).toMatch(/^Reloaded server configuration/);
+    const client = await dial(server.address());
+    expect(await client.line()).toContain(`"host":"b","port":${server.address().port},`);
+    await client.close();
+    expect(await reload(server, 'debug: false')).toMatch(/^Reloaded server configuration/);
+    const late = await dial(server.address());
+    expect(await late.line()).toContain(`"host":"127.0.0.1","port":${server.address().port},`);
+    await late.close();
+  });
+
   test('is refused, with the place, when the file is wrong', async () => {
     const server = await serve(target, 'max_payload: 1000');
     const failure = await reload(server, 'max_payload: 10\nwrong: 1');

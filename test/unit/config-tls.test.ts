@@ -176,9 +176,11 @@ describe('tls', () => {
   });
 
   test('https needs it, and no http beside it', () => {
-    expect(outcomeOf('https: 8443')).toMatchObject({ stderr: 'nats-server: TLS cert and key required for HTTPS\n' });
+    expect(outcomeOf('https: 8443')).toMatchObject({
+      stderr: `nats-server: Can't start monitoring: TLS cert and key required for HTTPS\n`,
+    });
     expect(outcomeOf(`http: 8222\nhttps: 8443\ntls { ${PAIR} }`)).toMatchObject({
-      stderr: `nats-server: can't specify both HTTP (8222) and HTTPs (8443) ports\n`,
+      stderr: `nats-server: Can't start monitoring: can't specify both HTTP (8222) and HTTPs (8443) ports\n`,
     });
   });
 });

@@ -15,6 +15,7 @@ import type { KeyFacts } from './key.ts';
 import type { LeafRemoteOptions, ServerOptions } from './options.ts';
 import { TABLES } from './schema.ts';
 import { remoteKey, remoteName } from './schema-leaf-remotes.ts';
+import { Secret } from './secret.ts';
 
 /** One option that differs. */
 export interface Change {
@@ -60,7 +61,7 @@ function changesOf(facts: KeyFacts, path: string, before: ServerOptions, after: 
   return changes;
 }
 
-/** The texts of a change. They may be secret, so that only a refusal shows them. */
+/** The texts of a change, for a refusal of it. */
 interface Values {
   readonly field: string;
   readonly before: string;
@@ -76,7 +77,7 @@ function refusalOf({ field, before, after }: Values): string {
 /** A value as Go's `%v` shows it. */
 function goText(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
-  if (typeof value === 'object' && value !== null) {
+  if (typeof value === 'object' && value !== null && !(value instanceof Secret)) {
     const entries = Object.entries(value).map(([name, child]) => `${name}:${goText(child)}`);
     return `map[${entries.sort().join(' ')}]`;
   }

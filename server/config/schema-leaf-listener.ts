@@ -23,6 +23,7 @@ import type { Reading } from './reading.ts';
 import { listenAddress } from './schema-addresses.ts';
 import { readAuthTimeout } from './schema-authorization.ts';
 import { readTlsBlock } from './schema-tls.ts';
+import { Secret } from './secret.ts';
 import { isMap } from './tree.ts';
 import type { ConfigNode } from './tree.ts';
 
@@ -57,11 +58,19 @@ export const LEAF_AUTHORIZATION_KEYS: readonly Key<LeafAuthorizationDraft>[] = [
     restart: 'LeafNode.Username',
     doc: 'Name of the only user.',
   }),
-  authorization.string('password', 'password', {
-    aliases: ['pass'],
-    restart: 'LeafNode.Password',
-    doc: 'Password of the only user.',
-  }),
+  authorization.custom(
+    'password',
+    'string',
+    {
+      aliases: ['pass'],
+      restart: 'LeafNode.Password',
+      doc: 'Password of the only user.',
+      value: of((listener) => new Secret(listener.authorization.password)),
+    },
+    (draft, node, reading) => {
+      draft.password = reading.string(node) ?? draft.password;
+    },
+  ),
   authorization.custom(
     'nkey',
     'string',
@@ -96,7 +105,7 @@ export const LEAF_AUTHORIZATION_KEYS: readonly Key<LeafAuthorizationDraft>[] = [
     {
       restart: 'LeafNode.Users',
       doc: 'Users, each with the account that its link joins.',
-      value: of((listener) => listener.authorization.users),
+      value: of((listener) => new Secret(listener.authorization.users)),
     },
     (draft, node, reading) => {
       draft.users = readLeafUsers(node, reading);

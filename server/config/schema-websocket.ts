@@ -9,6 +9,7 @@ import type { Reading } from './reading.ts';
 import { safeNumber } from './reading.ts';
 import { listenAddress } from './schema-addresses.ts';
 import { readTlsBlock } from './schema-tls.ts';
+import { Secret } from './secret.ts';
 import { ConfigError, goType, isMap } from './tree.ts';
 import type { ConfigNode } from './tree.ts';
 import {
@@ -19,20 +20,23 @@ import {
 } from './websocket-options.ts';
 
 const SECOND_MS = 1_000;
-const restart = 'Websocket';
 
 const block = new Keys<WebSocketDraft>((options) => options.websocket);
 const authorization = new Keys<WebSocketAuthorizationDraft>((options) => options.websocket.authorization);
 
 export const WEBSOCKET_AUTHORIZATION_KEYS: readonly Key<WebSocketAuthorizationDraft>[] = [
-  authorization.string('user', 'username', { aliases: ['username'], restart, doc: 'Name of the only user.' }),
-  secretKey('pass', 'password', ['password'], 'Password of the only user.'),
-  secretKey('token', 'token', [], 'Token that clients must show.'),
+  authorization.string('user', 'username', {
+    aliases: ['username'],
+    restart: 'Websocket.Username',
+    doc: 'Name of the only user.',
+  }),
+  secretKey('pass', 'password', 'Password', ['password'], 'Password of the only user.'),
+  secretKey('token', 'token', 'Token', [], 'Token that clients must show.'),
   authorization.custom(
     'timeout',
     'seconds',
     {
-      restart,
+      restart: 'Websocket.AuthTimeout',
       doc: 'How long a client may take to show its credentials.',
       value: ({ websocket }) => formatDuration(websocket.authorization.timeoutMs),
     },
@@ -44,29 +48,22 @@ export const WEBSOCKET_AUTHORIZATION_KEYS: readonly Key<WebSocketAuthorizationDr
   ),
 ];
 
-/** Compared when the configuration is loaded again, and never shown. */
-class Secret {
-  readonly #text: string;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  toJSON(): string {
-    return this.#text;
-  }
-}
-
 function secretKey(
   name: string,
   option: 'password' | 'token',
+  field: string,
   aliases: readonly string[],
   doc: string,
 ): Key<WebSocketAuthorizationDraft> {
   const value = ({ websocket }: ServerOptions): Secret => new Secret(websocket.authorization[option]);
-  return authorization.custom(name, 'string', { aliases, restart, doc, value }, (draft, node, reading) => {
-    draft[option] = reading.string(node) ?? draft[option];
-  });
+  return authorization.custom(
+    name,
+    'string',
+    { aliases, restart: `Websocket.${field}`, doc, value },
+    (draft, node, reading) => {
+      draft[option] = reading.string(node) ?? draft[option];
+    },
+  );
 }
 
 /** What is compared of an option. */
@@ -74,11 +71,15 @@ function of<T>(value: (options: WebSocketOptions) => T): (options: ServerOptions
   return (options) => value(options.websocket);
 }
 
-function cookieKey(name: keyof WebSocketOptions['cookies'], what: string): Key<WebSocketDraft> {
+function cookieKey(name: keyof WebSocketOptions['cookies'], field: string, what: string): Key<WebSocketDraft> {
   return block.custom(
     `${name}_cookie`,
     'string',
-    { restart, doc: `Name of the cookie that holds the ${what}.`, value: of(({ cookies }) => cookies[name]) },
+    {
+      restart: `Websocket.${field}`,
+      doc: `Name of the cookie that holds the ${what}.`,
+      value: of(({ cookies }) => cookies[name]),
+    },
     (draft, node, reading) => {
       draft.cookies[name] = reading.string(node) ?? draft.cookies[name];
     },
@@ -89,7 +90,7 @@ export const WEBSOCKET_BLOCK_KEYS: readonly Key<WebSocketDraft>[] = [
   block.custom(
     'listen',
     'port or host:port',
-    { restart, doc: 'Where WebSocket clients connect; port -1 takes any free one.' },
+    { restart: 'Websocket.Port', doc: 'Where WebSocket clients connect; port -1 takes any free one.' },
     (draft, node, reading) => {
       const address = listenAddress(node, reading);
       if (address === null) return;
@@ -102,7 +103,7 @@ export const WEBSOCKET_BLOCK_KEYS: readonly Key<WebSocketDraft>[] = [
     'integer',
     {
       default: '0',
-      restart,
+      restart: 'Websocket.Port',
       doc: 'Port on which they connect; 0 accepts nobody, -1 takes any free one.',
       value: of(({ port }) => (port === null ? 0 : port || -1)),
     },
@@ -113,16 +114,16 @@ export const WEBSOCKET_BLOCK_KEYS: readonly Key<WebSocketDraft>[] = [
   block.string('host', 'host', {
     aliases: ['net'],
     default: '0.0.0.0',
-    restart,
+    restart: 'Websocket.Host',
     doc: 'Address on which they connect.',
   }),
   block.string('advertise', 'advertise', {
-    restart,
+    restart: 'Websocket.Advertise',
     doc: 'host:port that other clients are told instead of the address listened on.',
   }),
   block.boolean('no_tls', 'allowsNonTls', {
     default: 'false',
-    restart,
+    restart: 'Websocket.NoTLS',
     doc: 'Serves without TLS, where none is configured.',
   }),
   block.custom(
@@ -135,7 +136,7 @@ export const WEBSOCKET_BLOCK_KEYS: readonly Key<WebSocketDraft>[] = [
   ),
   block.boolean('same_origin', 'isSameOrigin', {
     default: 'false',
-    restart,
+    restart: 'Websocket.SameOrigin',
     doc: 'Takes only pages of the host that they ask.',
   }),
   block.custom(
@@ -143,7 +144,7 @@ export const WEBSOCKET_BLOCK_KEYS: readonly Key<WebSocketDraft>[] = [
     'string or list of strings',
     {
       aliases: ['allowed_origin', 'allow_origins', 'allow_origin', 'origins', 'origin'],
-      restart,
+      restart: 'Websocket.AllowedOrigins',
       doc: 'Takes only pages of these origins, such as https://example.com.',
       value: of(({ allowedOrigins }) => allowedOrigins),
     },
@@ -155,7 +156,7 @@ export const WEBSOCKET_BLOCK_KEYS: readonly Key<WebSocketDraft>[] = [
     'handshake_timeout',
     'seconds or duration',
     {
-      restart,
+      restart: 'Websocket.HandshakeTimeout',
       doc: 'How long a connection may take to ask for WebSocket.',
       value: of(({ handshakeTimeoutMs }) => formatDuration(handshakeTimeoutMs)),
     },
@@ -166,13 +167,13 @@ export const WEBSOCKET_BLOCK_KEYS: readonly Key<WebSocketDraft>[] = [
   block.boolean('compression', 'compresses', {
     aliases: ['compress'],
     default: 'false',
-    restart,
+    restart: 'Websocket.Compression',
     doc: 'Compresses messages for those who offer it (permessage-deflate).',
   }),
   block.custom(
     'authorization',
     'map',
-    { aliases: ['authentication'], restart, doc: 'Who may connect here, where there are no users.' },
+    { aliases: ['authentication'], restart: 'Websocket', doc: 'Who may connect here, where there are no users.' },
     (draft, node, reading) => {
       const map = reading.map(node);
       if (map === null) return;
@@ -180,24 +181,28 @@ export const WEBSOCKET_BLOCK_KEYS: readonly Key<WebSocketDraft>[] = [
       readEntries(WEBSOCKET_AUTHORIZATION_KEYS, map, draft.authorization, reading);
     },
   ),
-  cookieKey('jwt', 'JWT'),
-  cookieKey('user', 'user'),
-  cookieKey('pass', 'password'),
-  cookieKey('token', 'token'),
+  cookieKey('jwt', 'JWTCookie', 'JWT'),
+  cookieKey('user', 'UsernameCookie', 'user'),
+  cookieKey('pass', 'PasswordCookie', 'password'),
+  cookieKey('token', 'TokenCookie', 'token'),
   block.string('no_auth_user', 'noAuthUser', {
-    restart,
+    restart: 'Websocket.NoAuthUser',
     doc: 'User that clients without credentials become.',
   }),
   block.custom(
     'headers',
     'map of strings',
-    { restart, doc: 'Headers of the answer by which a connection is taken.', value: of(({ headers }) => headers) },
+    {
+      restart: 'Websocket.Headers',
+      doc: 'Headers of the answer by which a connection is taken.',
+      value: of(({ headers }) => headers),
+    },
     (draft, node, reading) => {
       draft.headers = readHeaders(node, reading);
     },
   ),
   block.duration('ping_interval', 'pingIntervalMs', {
-    restart,
+    restart: 'Websocket.PingInterval',
     doc: "How often a quiet client is pinged; the server's if not given.",
   }),
 ];
@@ -208,7 +213,7 @@ export const WEBSOCKET_KEYS: readonly Key<Draft>[] = [
   keys.custom(
     'websocket',
     'map',
-    { restart, aliases: ['ws'], doc: 'Clients over WebSocket.' },
+    { restart: 'Websocket', aliases: ['ws'], doc: 'Clients over WebSocket.' },
     (draft, node, reading) => {
       if (isMap(node.value)) readEntries(WEBSOCKET_BLOCK_KEYS, node.value, draft.websocket, reading);
       else reading.error(node.place, `Expected websocket to be a map, got ${goType(node.value)}`);

@@ -89,6 +89,16 @@ describe('refused', () => {
       'leafnodes { remotes: [ {url: "nats://h:1", proxy {url: "http://p", username: u, password: p}} ] }',
       'LeafNode: remote urls=["nats://h:1"], account="$G": field "Proxy": only the proxy TLS configuration can be changed',
     ],
+    [
+      'leafnodes { authorization { user: u, password: p } }',
+      'leafnodes { authorization { user: u, password: q } }',
+      'LeafNode: field "Password": old=[REDACTED], new=[REDACTED]',
+    ],
+    [
+      'leafnodes { authorization { users: [{ user: u, password: p }] } }',
+      'leafnodes { authorization { users: [{ user: u, password: q }] } }',
+      'LeafNode: field "Users": old=[REDACTED], new=[REDACTED]',
+    ],
     ['jetstream { store_dir: d }', 'jetstream { store_dir: e }', 'jetstream storage directory'],
     ['jetstream { store_dir: d }', 'jetstream {}', 'jetstream storage dir'],
     ['jetstream { max_mem: 10mb }', 'jetstream { max_mem: 5mb }', 'decreasing jetstream max memory and store'],

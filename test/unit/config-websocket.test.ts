@@ -148,13 +148,15 @@ test('every option finds its place', () => {
   });
 });
 
-test('a change needs a restart, and shows no secrets', () => {
+test('a change needs a restart; which one is said, without secrets', () => {
   const change = (from: string, to: string): string | null =>
     reloadRefusal(changedOptions(optionsOf(block(from)), optionsOf(block(to))), () => true);
   expect(change('same_origin: false', 'same_origin: true')).toBe(
-    'config reload not supported for Websocket: old=false, new=true',
+    'config reload not supported for Websocket: field "SameOrigin": old=false, new=true',
   );
-  expect(change('authorization { token: hush }', 'authorization { token: quiet }')).toMatch(/^((?!hush|quiet).)*$/);
+  expect(change('authorization { token: hush }', 'authorization { token: quiet }')).toBe(
+    'config reload not supported for Websocket: field "Token": old=[REDACTED], new=[REDACTED]',
+  );
   expect(change('', '')).toBeNull();
 });
 

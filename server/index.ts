@@ -38,7 +38,8 @@ const TAKES: Readonly<Record<keyof StartServerOptions, readonly [string, (value:
 
 /**
  * Starts a server; the promise is kept when clients can connect. Fails with an `Error` that says what is wrong with the
- * configuration (with line and column), the port or the store, and with a `TypeError` for an option that is none.
+ * configuration (with line and column), the port or the store, and with a `TypeError` for an option that is none; then
+ * nothing stays open.
  */
 export async function startServer(given: StartServerOptions = {}): Promise<RunningServer> {
   check(given);
@@ -53,12 +54,12 @@ export async function startServer(given: StartServerOptions = {}): Promise<Runni
     options,
     await loadRooms(options),
   );
-  await new Promise<void>((resolve, reject) => {
-    server.start((error) => {
-      if (error === null) resolve();
-      else reject(error);
-    });
-  });
+  const failure = await new Promise<Error | null>((resolve) => server.start(resolve));
+  if (failure !== null) {
+    // Ports and the store that it had already go back to whoever wants them.
+    await close(server, io, temporary);
+    throw failure;
+  }
   const { clientAddress } = server;
   if (clientAddress === null) throw new Error('the server started without a port');
   const monitor = server.monitor?.address ?? null;

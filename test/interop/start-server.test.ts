@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
@@ -7,6 +9,7 @@ import { connect, wsconnect } from '@nats-io/transport-node';
 import { expect, expectTypeOf, onTestFinished, test } from 'vitest';
 import { type RunningServer, startServer, type StartServerOptions } from '../../server/entry.mjs';
 import type { startServer as implemented } from '../../server/index.ts';
+import { freePort } from '../helpers/free-port.ts';
 import { temporaryDirectory } from '../helpers/temporary-directory.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -91,6 +94,51 @@ test('what is wrong is said', async () => {
   const server = await start();
   await expect(startServer({ port: server.port })).rejects.toThrow('bind: address already in use');
   await expect(startServer({ jetstream: '/proc/nowhere' })).rejects.toThrow("Can't start JetStream: ");
+});
+
+/** What can be in the way of a start, in the order in which it comes. */
+const STEPS = ['monitor', 'websocket', 'leafnodes', 'client', 'unix'] as const;
+
+test.each(STEPS)('a start that finds no place for %s leaves nothing behind', async (taken) => {
+  const folder = temporaryDirectory();
+  const before = new Set(readdirSync(tmpdir()));
+  const ports = { monitor: await freePort(), websocket: await freePort(), leafnodes: await freePort() };
+  const port = await freePort();
+  const path = join(folder, 'socket');
+  const options = {
+    port,
+    monitorPort: ports.monitor,
+    config: [
+      `websocket { listen: "127.0.0.1:${ports.websocket}", no_tls: true }`,
+      `leafnodes { listen: "127.0.0.1:${ports.leafnodes}" }`,
+      `unix: "${path}"`,
+    ].join('\n'),
+  };
+  const other = createServer();
+  other.listen(taken === 'unix' ? path : { host: '127.0.0.1', port: { client: port, ...ports }[taken] });
+  await once(other, 'listening');
+  await expect(startServer({ ...options, jetstream: true })).rejects.toThrow(/address already in use|EADDRINUSE/);
+  const left = readdirSync(tmpdir()).filter((name) => /^petiole-[0-9a-f]{16}$/.test(name) && !before.has(name));
+  expect(left).toEqual([]);
+  await expect(startServer({ ...options, jetstream: folder })).rejects.toThrow(/address already in use|EADDRINUSE/);
+  other.close();
+  await once(other, 'close');
+  const server = await start({ ...options, jetstream: folder });
+  expect(await publish(server)).toBe(1);
+});
+
+test('a process whose only server could not start ends by itself', () => {
+  const entry = join(ROOT, 'server/entry.mjs');
+  const text = `
+    import { startServer } from ${JSON.stringify(entry)};
+    const config = 'leafnodes { listen: "127.0.0.1:-1" }, websocket { listen: "127.0.0.1:-1", no_tls: true }';
+    for (const options of [{ port: 99_999, jetstream: true }, { jetstream: '/proc/nowhere' }]) {
+      await startServer({ ...options, config }).catch(({ message }) => console.log(message));
+    }`;
+  const flags = ['--input-type=module', '--eval', text];
+  const { stdout, status } = spawnSync(process.execPath, flags, { encoding: 'utf8', timeout: 20_000 });
+  expect(stdout).toMatch(/^Error listening on port: .*\nCan't start JetStream: .*\n$/);
+  expect(status).toBe(0);
 });
 
 test('closing twice is closing once', async () => {

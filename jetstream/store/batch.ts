@@ -5,11 +5,29 @@
  */
 
 import { Buffer } from 'node:buffer';
-import type { LogParticipant } from './commit-log.ts';
+import type { Coverage } from './coverage.ts';
 
 export const BATCH_BYTES_MAX: number = 512 * 1024;
+/** A frame must fit into a batch. */
+export const FRAME_BYTES_MAX: number = BATCH_BYTES_MAX;
 const BYTES_FIRST = 64 * 1024;
 const BUFFERS_KEPT = 3;
+
+/** Whoever appends frames. */
+export interface LogParticipant {
+  /** Position of the last batch it took part in; the log's own note. */
+  joinedLsn: number;
+  /** Position behind its last frame; the log's own note. */
+  lastLsn: number;
+  /** What of the log it still needs. */
+  readonly coverage: Coverage;
+  /** Its frames so far lie below this position and leave together. */
+  sealed(lsn: number): void;
+  /** Everything below this position is durable. */
+  durable(lsn: number): void;
+  /** The log is closed while the disk fails: what of its frames is not durable never will be. */
+  abandoned(): void;
+}
 
 export class Batch {
   buffer: Buffer;

@@ -20,37 +20,18 @@ import type { Buffer } from 'node:buffer';
 import type { Io, IoError, Timer } from '../../server/io/io.ts';
 import { LatencyCounts } from '../../server/io/latency-counts.ts';
 import type { Producer } from '../../server/ports.ts';
-import { Batch, BATCH_BYTES_MAX, BatchBuffers } from './batch.ts';
-import type { Coverage } from './coverage.ts';
+import { Batch, BATCH_BYTES_MAX, BatchBuffers, type LogParticipant } from './batch.ts';
 import { FRAME_HEADER_BYTES, type FrameKind, sealFrame } from './frame.ts';
 import { Intake } from './intake.ts';
 import { type Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
 import type { SegmentPool } from './segment-pool.ts';
 
-/** A frame must fit into a batch. */
-export const FRAME_BYTES_MAX: number = BATCH_BYTES_MAX;
 /** While no further segment can be had, so much of the current one is kept for acknowledgements and removals. */
 const RESERVE_BYTES = 256 * 1024;
 const RETRY_MS_MIN = 50;
 const RETRY_MS_MAX = 5000;
 /** Ranges in which commits are counted: a good SSD takes a fraction of a millisecond, a worn card seconds. */
 const COMMIT_BOUNDS_MS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000];
-
-/** Whoever appends frames. */
-export interface LogParticipant {
-  /** Position of the last batch it took part in; the log's own note. */
-  joinedLsn: number;
-  /** Position behind its last frame; the log's own note. */
-  lastLsn: number;
-  /** What of the log it still needs. */
-  readonly coverage: Coverage;
-  /** Its frames so far lie below this position and leave together. */
-  sealed(lsn: number): void;
-  /** Everything below this position is durable. */
-  durable(lsn: number): void;
-  /** The log is closed while the disk fails: what of its frames is not durable never will be. */
-  abandoned(): void;
-}
 
 /** Bytes that wait elsewhere, on their way from the log to where they are read. */
 export interface Backlog {

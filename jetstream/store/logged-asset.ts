@@ -2,7 +2,7 @@
 
 import type { Buffer } from 'node:buffer';
 import type { Done } from '../../server/io/io.ts';
-import type { LogParticipant } from './commit-log.ts';
+import type { LogParticipant } from './batch.ts';
 
 export interface LoggedAsset extends LogParticipant {
   readonly number: number;

@@ -19,6 +19,7 @@ import { BATCH_BYTES_MAX } from './batch.ts';
 import type { ReadLog } from './log-reader.ts';
 import { Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
 import { SegmentPreparation } from './segment-preparation.ts';
+import type { SegmentSizes } from './store-sizes.ts';
 
 /** A segment that is full sooner than this is followed by a larger one. */
 const QUICKLY_MS = 30_000;
@@ -27,11 +28,6 @@ const RETRY_MS = 250;
 const RECYCLED_PART = 4;
 /** No room. */
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
-
-export interface SegmentSizes {
-  readonly segmentBytesMin: number;
-  readonly segmentBytesMax: number;
-}
 
 /** The segment that is to be written next, or on which that failed. */
 type Taken = (segment: Segment, error: IoError | null) => void;

@@ -1,6 +1,10 @@
 /** How large the files of a store become and how much memory it may take. A test makes them small. */
 
-import type { SegmentSizes } from './segment-pool.ts';
+/** How large the segments of the commit log become. */
+export interface SegmentSizes {
+  readonly segmentBytesMin: number;
+  readonly segmentBytesMax: number;
+}
 
 export interface StoreSizes extends SegmentSizes {
   /** A block is closed before it exceeds this. */

@@ -1,6 +1,7 @@
 /** How the commit log gathers what is appended: one write is in flight, and what arrives meanwhile forms the next. */
 import { expect, test } from 'vitest';
-import { CommitLog, type LogParticipant } from '../../jetstream/store/commit-log.ts';
+import type { LogParticipant } from '../../jetstream/store/batch.ts';
+import { CommitLog } from '../../jetstream/store/commit-log.ts';
 import { Coverage } from '../../jetstream/store/coverage.ts';
 import { FRAME_HEADER_BYTES, FrameKind } from '../../jetstream/store/frame.ts';
 import { SegmentPool } from '../../jetstream/store/segment-pool.ts';

@@ -6,10 +6,10 @@
 
 import { Buffer } from 'node:buffer';
 import type { Coverage } from './coverage.ts';
+import { FRAME_BYTES_MAX } from './frame.ts';
 
-export const BATCH_BYTES_MAX: number = 512 * 1024;
-/** A frame must fit into a batch. */
-export const FRAME_BYTES_MAX: number = BATCH_BYTES_MAX;
+/** Every frame fits into a batch. */
+export const BATCH_BYTES_MAX: number = FRAME_BYTES_MAX;
 const BYTES_FIRST = 64 * 1024;
 const BUFFERS_KEPT = 3;
 

@@ -19,6 +19,8 @@ import { crc32 } from './crc32.ts';
 import { get32, get48, put32, put48 } from './integers.ts';
 import { isIntact, recordAt } from './record.ts';
 
+/** Header and body together. */
+export const FRAME_BYTES_MAX: number = 512 * 1024;
 export const FRAME_HEADER_BYTES = 24;
 const TWO_48 = 2 ** 48;
 

@@ -17,8 +17,15 @@
 
 import { Buffer } from 'node:buffer';
 import type { Disk, Done, IoError, OpenMode } from '../../server/io/io.ts';
-import { FRAME_BYTES_MAX } from './batch.ts';
-import { FRAME_HEADER_BYTES, frameAsset, frameAt, frameBatchLsn, frameKind, frameLsn } from './frame.ts';
+import {
+  FRAME_BYTES_MAX,
+  FRAME_HEADER_BYTES,
+  frameAsset,
+  frameAt,
+  frameBatchLsn,
+  frameKind,
+  frameLsn,
+} from './frame.ts';
 import { get32 } from './integers.ts';
 import { decodeHeader, isNotedResumed, notedSuccessor, Segment, SEGMENT_HEADER_BYTES } from './segment.ts';
 import type { StoreFiles } from './store-files.ts';

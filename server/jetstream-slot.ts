@@ -5,8 +5,8 @@
  *       ▲ └── fails: the log says why; the next reload tries again
  *       └──────────── closes, with everything on the disk ◄──┘
  *
- * What is stored stays where it is, and comes back; what was kept in memory alone is gone. One change at a time: while
- * one is on its way no other is begun.
+ * What is stored stays where it is, and comes back; what was kept in memory alone is gone. One change at a time: what is
+ * asked for while one is on its way waits for it, and is looked at then.
  */
 
 import { strict as assert } from 'node:assert';
@@ -64,11 +64,14 @@ export class JetStreamSlot {
     else this.room.startJetStream(this.site, jetstream, done);
   }
 
-  /** Turns JetStream on or off if the options say something else than is; `done` when that is through. */
+  /** Turns JetStream on or off if the options say something else than is then; `done` when that is through. */
   follow(done: () => void): void {
+    if (this.isChanging) {
+      this.waiting.push(() => this.follow(done));
+      return;
+    }
     const { jetstream, options } = this.site;
-    const { isEnabled } = options.jetstream;
-    if (this.isChanging || isEnabled === (jetstream !== null)) {
+    if (this.isClosed || options.jetstream.isEnabled === (jetstream !== null)) {
       done();
       return;
     }
@@ -101,7 +104,8 @@ export class JetStreamSlot {
 
   private begin(room: JetStreamRoom, done: () => void): void {
     const { site } = this;
-    if (this.isClosed) {
+    // Whoever has turned it off again meanwhile finds nothing to turn off.
+    if (this.isClosed || !site.options.jetstream.isEnabled) {
       done();
       return;
     }

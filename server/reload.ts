@@ -145,7 +145,6 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
   const next = keepPorts(before, given);
   const changes = changedOptions(asItRuns(server), next);
   const refusal =
-    changingRefusal(server, next) ??
     reloadRefusal(changes, ({ field }) => TOLD[field] !== undefined || TAKEN_SILENTLY.has(field)) ??
     leafTlsRefusal(before, next) ??
     webSocketTlsRefusal(before, next) ??
@@ -175,11 +174,6 @@ export function reload(server: Reloadable, given: ServerOptions): string | null 
 function asItRuns({ options, jetstream, jetStreamSlot }: Reloadable): ServerOptions {
   if (jetStreamSlot.isChanging) return options;
   return { ...options, jetstream: { ...options.jetstream, isEnabled: jetstream !== null } };
-}
-
-function changingRefusal({ options, jetStreamSlot }: Reloadable, next: ServerOptions): string | null {
-  if (!jetStreamSlot.isChanging || options.jetstream.isEnabled === next.jetstream.isEnabled) return null;
-  return 'JetStream is being turned on or off by the reload before';
 }
 
 function keepPorts(before: ServerOptions, given: ServerOptions): ServerOptions {

@@ -35,10 +35,10 @@ export class DedupSlots {
 
   /** The place of the id with this hash that `isIt`, -1 when there is none. */
   find(hash: number, isIt: (place: number) => boolean): number {
-    const found = search(this.slots, hash, isIt);
+    const found = this.search(this.slots, hash, isIt);
     if (found >= 0) return (this.slots[found] as number) - 1;
     if (this.old === null) return NONE;
-    const before = search(this.old, hash, isIt);
+    const before = this.search(this.old, hash, isIt);
     return before < 0 ? NONE : (this.old[before] as number) - 1;
   }
 
@@ -62,15 +62,26 @@ export class DedupSlots {
     const hash = this.ids.hash(place);
     const isIt = (each: number): boolean => each === place;
     const { old } = this;
-    const before = old === null ? NONE : search(old, hash, isIt);
+    const before = old === null ? NONE : this.search(old, hash, isIt);
     if (old !== null && before >= 0) old[before] = GONE;
-    const found = search(this.slots, hash, isIt);
+    const found = this.search(this.slots, hash, isIt);
     if (found >= 0) this.close(found);
     if (found >= 0 || before >= 0) this.size--;
     if (this.old !== null) this.moveStep(this.old);
     else if (this.slots.length > SLOTS_MIN && this.size * SPARSE < this.slots.length) {
       this.moveTo(this.slots.length / 4);
     }
+  }
+
+  /** The slot of the id, -1 when there is none. Ids that came together are alike: their hashes are compared first. */
+  private search(slots: Uint32Array, hash: number, isIt: (place: number) => boolean): number {
+    const mask = slots.length - 1;
+    for (let i = slotOf(hash, mask); slots[i] !== EMPTY; i = (i + 1) & mask) {
+      if (slots[i] === GONE) continue;
+      const place = (slots[i] as number) - 1;
+      if (this.ids.hash(place) === hash && isIt(place)) return i;
+    }
+    return NONE;
   }
 
   /** Fills the hole by moving back what stands behind it. */
@@ -101,14 +112,6 @@ export class DedupSlots {
     }
     if (this.moved === old.length) this.old = null;
   }
-}
-
-function search(slots: Uint32Array, hash: number, isIt: (place: number) => boolean): number {
-  const mask = slots.length - 1;
-  for (let i = slotOf(hash, mask); slots[i] !== EMPTY; i = (i + 1) & mask) {
-    if (slots[i] !== GONE && isIt((slots[i] as number) - 1)) return i;
-  }
-  return NONE;
 }
 
 function insert(slots: Uint32Array, hash: number, place: number): void {

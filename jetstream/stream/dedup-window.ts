@@ -34,9 +34,13 @@ export class DedupWindow {
   private firstChunk = 0;
   private head = 0;
   private readonly slots: DedupSlots = new DedupSlots({ hash: (place) => this.hashAt(place) });
-  /** The id that is looked for. */
+  /** The id that is looked for, its bytes and its hash. */
+  private wanted = '';
   private bytes: Buffer = Buffer.allocUnsafe(256);
   private end = 0;
+  private hash = 0;
+  /** It was looked for in vain, and nothing came since: most ids are added right after that. */
+  private isAbsent = false;
   private readonly isWanted = (place: number): boolean =>
     this.chunkAt(place).equals(place % CHUNK_IDS, this.bytes, 0, this.end);
 
@@ -45,8 +49,10 @@ export class DedupWindow {
 
   /** The sequence under which the id was stored at or after `sinceMs`, 0 when it was not. */
   find(id: string, sinceMs: number): number {
-    const place = this.slots.find(this.look(id), this.isWanted);
-    if (place < 0) return 0;
+    this.look(id);
+    const place = this.slots.find(this.hash, this.isWanted);
+    this.isAbsent = place < 0;
+    if (this.isAbsent) return 0;
     const chunk = this.chunkAt(place);
     const index = place % CHUNK_IDS;
     return (chunk.times[index] as number) < sinceMs ? 0 : (chunk.sequences[index] as number);
@@ -54,7 +60,13 @@ export class DedupWindow {
 
   /** Remembers an id that is not in the window. One that is, but too old to count, is found no more. */
   add(id: string, sequence: number, timeMs: number): void {
-    if (id.length <= ID_BYTES_MAX) this.addLooked(this.look(id), sequence, timeMs);
+    if (id.length > ID_BYTES_MAX) return;
+    if (!this.isAbsent || id !== this.wanted) {
+      this.look(id);
+      this.supersede();
+    }
+    this.isAbsent = false;
+    this.append(sequence, timeMs);
   }
 
   /** Forgets the ids that were remembered before `timeMs`. At most `limit`; true when there may be more. */
@@ -103,27 +115,31 @@ export class DedupWindow {
     }
   }
 
-  /** Makes `id` the one that is looked for; its hash. */
-  private look(id: string): number {
+  /** Makes `id` the one that is looked for. */
+  private look(id: string): void {
     if (id.length > this.bytes.length) this.bytes = Buffer.allocUnsafe(Math.max(id.length, this.bytes.length * 2));
+    this.wanted = id;
     this.end = this.bytes.write(id, 0, 'latin1');
-    return hashBytes(this.bytes, 0, this.end, 0);
+    this.hash = hashBytes(this.bytes, 0, this.end, 0);
   }
 
-  private addLooked(hash: number, sequence: number, timeMs: number): void {
-    const before = this.slots.find(hash, this.isWanted);
-    if (before >= 0) {
-      this.chunkAt(before).sequences[before % CHUNK_IDS] = SUPERSEDED;
-      this.slots.remove(before);
-    }
+  /** The entry that the wanted id may have counts no more. */
+  private supersede(): void {
+    const before = this.slots.find(this.hash, this.isWanted);
+    if (before < 0) return;
+    this.chunkAt(before).sequences[before % CHUNK_IDS] = SUPERSEDED;
+    this.slots.remove(before);
+  }
+
+  private append(sequence: number, timeMs: number): void {
     let last = this.chunks.at(-1) ?? null;
     if (last === null || last.isFull) {
       last = this.spare.pop() ?? new DedupChunk(last);
       this.chunks.push(last);
     }
-    const index = last.add(this.bytes, 0, this.end, hash, sequence, timeMs);
+    const index = last.add(this.bytes, 0, this.end, this.hash, sequence, timeMs);
     this.size++;
-    this.slots.add(hash, this.placeOf(this.chunks.length - 1, index));
+    this.slots.add(this.hash, this.placeOf(this.chunks.length - 1, index));
   }
 
   private dropOldest(): void {

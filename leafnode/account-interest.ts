@@ -10,8 +10,10 @@
  *
  * Counted are the subscriptions of this server itself (clients, JetStream, services), subjects held by name (mapping
  * sources, the loop subject), and, where links are to hear of each other's interest, the subscriptions of links, each
- * link for itself, also where it hears a stream of this account that its own account imports. There is one such table per account with links; it follows the account from the server's start, so
- * nothing has to be gathered when a link opens.
+ * link for itself. A link of another account that imports a stream of this one counts without its cluster (Importer):
+ * in this account that cluster may have something to say that it has not heard in the other. There is one such table
+ * per account with links; it follows the account from the server's start, so nothing has to be gathered when a link
+ * opens.
  *
  * The loop subject `$LDS.<random>` is interest like any other, told to every peer: a link that hears it from its peer
  * has found a way by which its own interest comes back.
@@ -121,6 +123,18 @@ export function isLoopSubject(subject: string): boolean {
   return subject.startsWith(LOOP_PREFIX);
 }
 
+/** A link of another account that hears a stream of this one. */
+class Importer implements InterestPeer {
+  readonly remoteCluster = '';
+  readonly isSpoke: boolean;
+  readonly isIsolated: boolean;
+
+  constructor({ isSpoke, isIsolated }: InterestPeer) {
+    this.isSpoke = isSpoke;
+    this.isIsolated = isIsolated;
+  }
+}
+
 export class AccountInterest implements InterestListener {
   readonly account: Account;
   readonly loopSubject: string;
@@ -132,6 +146,7 @@ export class AccountInterest implements InterestListener {
   private readonly isolated = new Set<InterestAudience>();
   /** Those that still walk along the entries. */
   private readonly walkers = new Set<InterestAudience>();
+  private readonly importers = new WeakMap<InterestPeer, Importer>();
   private heldMappings: readonly string[] = [];
   private nextOrder = 1;
   first: InterestEntry | null = null;
@@ -195,9 +210,21 @@ export class AccountInterest implements InterestListener {
     if (sink.servesOwnClients === true) return;
     if (sink.sinkKind !== 'leaf') this.change(subject, queueGroup, null, delta);
     else if (this.joinsLinks || isLoopSubject(subject)) {
-      const link = sink.standsFor ?? sink;
-      this.change(subject, queueGroup, link as unknown as InterestPeer, delta);
+      const { standsFor } = sink;
+      const source =
+        standsFor === undefined
+          ? (sink as unknown as InterestPeer)
+          : this.importerOf(standsFor as unknown as InterestPeer);
+      this.change(subject, queueGroup, source, delta);
     }
+  }
+
+  private importerOf(link: InterestPeer): Importer {
+    const known = this.importers.get(link);
+    if (known !== undefined) return known;
+    const importer = new Importer(link);
+    this.importers.set(link, importer);
+    return importer;
   }
 
   private change(subject: string, queueGroup: string, source: InterestPeer | null, delta: number): void {

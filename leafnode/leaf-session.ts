@@ -6,7 +6,12 @@
  *
  * Messages go out when all interest has been told, so that no request overtakes the interest in its reply. A message
  * crosses once, however many subscriptions of the peer match: `collect` collects, `send` sends (LinkOutbox). Nothing
- * goes back where it came from, nor from one link to another into the same cluster.
+ * goes back where it came from, nor from one link to another into the same cluster:
+ *
+ *     from a link of the same account     to no link of the same named cluster
+ *     from a link of another account,     to all links, since that cluster never had it in this account; but from a hub
+ *     by an import                        to none that may be the same hub, since it may import what goes to it there:
+ *                                         with imports at both ends the message would go round
  *
  * What a peer may not do is dropped without a word when this side is the spoke: a hub was not told our permissions and
  * means no harm. A leaf was told, and is refused.
@@ -192,12 +197,17 @@ export class LeafSession implements SpooledLink {
     this.link.fence(done);
   }
 
-  private cameFrom(message: Message): boolean {
+  cameFrom(message: Message): boolean {
     const { link } = this;
     const { source } = message;
     if (source === null || source.sinkKind !== 'leaf') return false;
     if (source === link) return true;
-    return link.remoteCluster !== '' && (source as SessionLink).remoteCluster === link.remoteCluster;
+    const from = source as SessionLink;
+    const isSameCluster = link.remoteCluster !== '' && from.remoteCluster === link.remoteCluster;
+    if (!message.isFromOtherAccount) return isSameCluster;
+    // Hubs need not say what their cluster is called.
+    const isUnknown = link.remoteCluster === '' || from.remoteCluster === '';
+    return link.isSpoke && from.isSpoke && (isSameCluster || isUnknown);
   }
 }
 

@@ -62,6 +62,8 @@ export interface SpooledLink {
   readonly isCongested: boolean;
   /** What the hub wants to hear. */
   peerSubscriptions(): Iterable<Subscription>;
+  /** Whether the hub, or its cluster, is where the message came from. Can be asked after the end of the link, too. */
+  cameFrom(message: Message): boolean;
   /** Sends a message to the queue groups, and to plain subscribers; false when it may not go over this link at all. */
   forward(message: Message, queueGroups: readonly string[]): boolean;
   /** Calls back when the hub has taken everything that was sent so far. Never after the end of the link. */

@@ -64,6 +64,8 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
   private readonly idPrefix: string;
   private nextId = 1;
   private link: SpooledLink | null = null;
+  /** The one before it, which knows where the hub is; `null`: there was none since the start. */
+  private lastLink: SpooledLink | null = null;
   private readonly settling: Settling;
   private readonly interest: HubInterest;
   private keptText: string;
@@ -165,6 +167,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
     if (this.link === null) return;
     this.settling.cancel();
     this.add(this.link);
+    this.lastLink = this.link;
     this.link = null;
     this.isFenced = false;
     this.keepWindow();
@@ -227,7 +230,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
   }
 
   deliver({ queueGroup }: Subscription, message: Message): boolean {
-    if (!this.covers(message)) return false;
+    if (!this.covers(message) || this.lastLink?.cameFrom(message) === true) return false;
     if (!message.isCollectedFor(this)) {
       message.collectFor(this);
       this.groups.push([]);

@@ -14,4 +14,5 @@ export function copyMessage(message: Message, copy: Message): void {
   copy.source = message.source;
   copy.producer = message.producer;
   copy.queueGroups = null;
+  copy.isFromOtherAccount = true;
 }

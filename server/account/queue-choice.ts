@@ -13,15 +13,26 @@ export function deliverToOne(group: QueueGroup, message: Message, fraction: numb
   const { members } = group;
   const count = members.length;
   const start = count === 1 ? 0 : startIndex(group, fraction);
-  let behindLink: Subscription | null = null;
+  let isAnyBehindLink = false;
   for (let i = 0; i < count; i++) {
     const index = start + i;
     const member = members[index < count ? index : index - count] as Subscription;
-    if (member.sink.sinkKind === 'leaf') {
-      if (behindLink === null && member.sink !== message.source) behindLink = member;
-    } else if (member.sink.deliver(member, message)) return true;
+    if (member.sink.sinkKind === 'leaf') isAnyBehindLink = true;
+    else if (member.sink.deliver(member, message)) return true;
   }
-  return behindLink !== null && behindLink.sink.deliver(behindLink, message);
+  return isAnyBehindLink && deliverOverLink(members, start, message);
+}
+
+/** Gives the message to the first member behind a link that takes it: a link does not where it would go back. */
+function deliverOverLink(members: readonly Subscription[], start: number, message: Message): boolean {
+  const count = members.length;
+  for (let i = 0; i < count; i++) {
+    const index = start + i;
+    const member = members[index < count ? index : index - count] as Subscription;
+    if (member.sink.sinkKind !== 'leaf' || member.sink === message.source) continue;
+    if (member.sink.deliver(member, message)) return true;
+  }
+  return false;
 }
 
 function startIndex(group: QueueGroup, fraction: number): number {

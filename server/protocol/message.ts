@@ -45,6 +45,8 @@ export class Message {
   queueGroups: readonly string[] | null = null;
   /** It is a request from another account, by a service import. */
   cameByImport = false;
+  /** It was published in another account than the one whose receivers get it. */
+  isFromOtherAccount = false;
   /**
    * Links that have collected something for this message and send it once all receivers are known: the first so many.
    * The list never gets shorter: emptying it would cost each message a new one.

@@ -2,11 +2,13 @@
 
 import type { Account } from '../../server/account/account.ts';
 import { type AccountJetStreamOptions, UNLIMITED_JETSTREAM } from '../../server/config/account-options.ts';
+import type { AccountUse } from '../stream/account-room.ts';
 import type { StreamEntry } from './stream-entry.ts';
 
 export class JetStreamAccount {
   readonly account: Account;
   readonly streams: Map<string, StreamEntry> = new Map();
+  readonly use: AccountUse = { file: 0, memory: 0 };
   apiTotal = 0;
   apiErrors = 0;
 

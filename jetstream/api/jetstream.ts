@@ -251,7 +251,7 @@ export class JetStream implements AssetHost, StreamHost {
   }
 
   private makeStream(account: JetStreamAccount, entry: CatalogEntry, config: StreamConfig): StreamEntry {
-    const stream = new Stream(entry.number, account.account, this, config, entry.created);
+    const stream = new Stream(entry.number, account.account, this, config, entry.created, account.use);
     if (stream.store instanceof FileStore) this.storage.register(stream.store);
     const made: StreamEntry = { stream, consumers: new Map(), services: new StreamServices(stream) };
     account.streams.set(entry.stream, made);

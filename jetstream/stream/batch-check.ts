@@ -66,7 +66,6 @@ export class BatchCheck {
       const error = this.check.checkHeaderSize(message) ?? this.checkHeaders(message, config);
       if (error !== null) return error;
     } else if (config.allowMsgCounter) return ApiErrors.messageCounterIncrementMissing;
-    if (config.discard !== 'new') return null;
     const ofSubject = this.subjects.size === 0 ? 0 : (this.subjects.get(message.subjectText()) ?? 0);
     return this.check.checkBatchRoom(message, config, { messages: this.messages, bytes: this.bytes, ofSubject });
   }

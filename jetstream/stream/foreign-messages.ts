@@ -103,7 +103,6 @@ export class ForeignMessages {
       const allowsRollups = config.allowRollupHdrs && !config.denyPurge;
       if (!allowsRollups || (headers.rollup !== 'sub' && headers.rollup !== 'all')) headers.rollup = null;
     }
-    const isLimited = config.discard === 'new' && stream.isKept(message);
-    return isLimited ? check.checkRoom(message, config) : null;
+    return stream.isKept(message) ? check.checkRoom(message, config) : null;
   }
 }

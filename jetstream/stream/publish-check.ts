@@ -10,6 +10,7 @@ import { isLiteral, subjectMatches } from '../../server/subject/subject.ts';
 import { type ApiError, ApiErrors, isApiError } from '../errors.ts';
 import { RecordView, REPLACES_ALL, SUBJECT_BYTES_MAX } from '../store/record.ts';
 import { LOADING, type MessageStore } from '../store/store.ts';
+import type { AccountRoom } from './account-room.ts';
 import { Counters, incrementRefusal } from './counters.ts';
 import type { DedupWindow } from './dedup-window.ts';
 import { NO_TTL, ttlSeconds } from './message-ttl.ts';
@@ -35,15 +36,16 @@ export class PublishCheck {
   isSchedule: (subject: string) => boolean = () => true;
   private readonly store: MessageStore;
   private readonly dedup: DedupWindow;
-
+  private readonly accountRoom: AccountRoom;
   private readonly room: PublishRoom;
   private ownCounters: Counters | null = null;
   private readonly now: () => number;
 
   /** `now`: milliseconds of the duplicate window's clock. */
-  constructor(store: MessageStore, dedup: DedupWindow, now: () => number) {
+  constructor(store: MessageStore, dedup: DedupWindow, accountRoom: AccountRoom, now: () => number) {
     this.store = store;
     this.dedup = dedup;
+    this.accountRoom = accountRoom;
     this.room = new PublishRoom(store);
     this.now = now;
   }
@@ -67,7 +69,7 @@ export class PublishCheck {
       const moved = this.counters.moved(message, this.headers, config);
       if (isApiError(moved)) return moved;
     }
-    return config.discard === 'new' && isKept ? this.checkRoom(message, config) : null;
+    return isKept ? this.checkRoom(message, config) : null;
   }
 
   /** Takes over the id of the last message after a start. */
@@ -143,13 +145,17 @@ export class PublishCheck {
     return expectedStream === null || expectedStream === name ? null : ApiErrors.streamNotMatch;
   }
 
-  /** Whether a stream that discards new messages takes this one. */
+  /** Whether there is room for the message in the account, and in a stream that discards what is new. */
   checkRoom(message: Message, config: StreamConfig): ApiError | null {
+    const error = this.accountRoom.check(message, 0);
+    if (error !== null || config.discard !== 'new') return error;
     return this.room.check(message, config, this.replacesOthers(message));
   }
 
   /** The same of a message in a batch, behind others that are not appended yet. */
   checkBatchRoom(message: Message, config: StreamConfig, before: RoomTaken): ApiError | null {
+    const error = this.accountRoom.check(message, before.bytes);
+    if (error !== null || config.discard !== 'new') return error;
     return this.room.checkInBatch(message, config, before, this.replacesOthers(message));
   }
 

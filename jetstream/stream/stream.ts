@@ -19,6 +19,7 @@ import { FileStore } from '../store/file-store.ts';
 import { MemoryStore } from '../store/memory-store.ts';
 import { REPLACES_ITSELF, REPLACES_NOTHING } from '../store/record.ts';
 import type { MessageStore, StoreListener, Time } from '../store/store.ts';
+import { AccountRoom, type AccountUse } from './account-room.ts';
 import { AtomicBatches } from './atomic-batches.ts';
 import { AwaitedCounters } from './awaited-counters.ts';
 import type { BatchingStream } from './batching-stream.ts';
@@ -83,13 +84,22 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   private republisher: Republisher | null = null;
   private readonly use: StorageUse;
   private useBytes = 0;
+  private readonly accountRoom: AccountRoom;
   private readonly subscriptions: StreamSubscriptions;
   private isStarted = false;
   private isStopped = false;
   private readonly unwanted = new Message();
   private readonly subjectOfUnwanted: Buffer;
 
-  constructor(number: number, account: Account, host: StreamHost, config: StreamConfig, created: string) {
+  /** `accountUse`: what the streams of the account hold, of which this is one. */
+  constructor(
+    number: number,
+    account: Account,
+    host: StreamHost,
+    config: StreamConfig,
+    created: string,
+    accountUse: AccountUse,
+  ) {
     this.number = number;
     this.account = account;
     this.host = host;
@@ -103,7 +113,8 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.use = isFile ? host.fileUse : host.memoryUse;
     const firstSequence = Math.max(1, config.firstSeq);
     this.store = isFile ? this.fileStore(firstSequence) : new MemoryStore(host.io.timers, this, firstSequence);
-    this.check = new PublishCheck(this.store, this.dedup, () => this.windowClock.nowMs);
+    this.accountRoom = new AccountRoom(account, accountUse, config.storage, this.store);
+    this.check = new PublishCheck(this.store, this.dedup, this.accountRoom, () => this.windowClock.nowMs);
     this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeMarker(marker));
     this.interest = new Interest(this.store, host.io.timers, config.retention);
     this.subjectOfUnwanted = Buffer.from(config.name, 'latin1');
@@ -137,6 +148,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
 
   /** Begins to take messages. */
   start(): void {
+    this.countUse();
     this.check.restore();
     const { lastTime } = this.store;
     if (lastTime !== null) {
@@ -182,6 +194,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.stop();
     this.use.bytes -= this.useBytes;
     this.useBytes = 0;
+    this.accountRoom.leave();
     this.store.destroy(done);
   }
 
@@ -261,6 +274,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   /** `time`: what the message has had elsewhere. */
   append(message: Message, time: Time = this.clock.next()): number {
     const sequence = this.isKept(message) ? this.appendKept(message, time) : this.appendUnwanted(message, time);
+    this.accountRoom.count();
     this.check.stored(message, sequence, this.config);
     this.schedules?.appended(message, this.isKept(message), sequence, time, this.check.headers);
     if (this.dedup.size > 0) this.idExpiry.start();
@@ -288,8 +302,8 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   private publishScheduled(published: Message): boolean {
     // What can't be stored is left alone until the next start.
     if (this.isStopped || this.config.sealed) return true;
-    if (this.intakeError() !== null) return false;
     const message = this.transformed(published);
+    if (this.intakeError() !== null || this.accountRoom.check(message, 0) !== null) return false;
     this.check.headers.read(message.body, message.bodyStart, message.payloadStart);
     const isFit = this.check.checkSize(message, this.config) === null && this.check.checkHeaderSize(message) === null;
     if (isFit) this.append(message);
@@ -385,6 +399,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   private countUse(): void {
     this.use.bytes += this.store.bytes - this.useBytes;
     this.useBytes = this.store.bytes;
+    this.accountRoom.count();
   }
 
   private readFailed(sequence: number, error: Error): void {

@@ -31,9 +31,9 @@ import { subjectMatches } from '../../server/subject/subject.ts';
 import { Subscription } from '../../server/subject/subscription.ts';
 import { RecordView } from '../store/record.ts';
 import type { StoreListener } from '../store/store.ts';
-import { timeMs } from '../stream/stream-clock.ts';
 import type { Stream } from '../stream/stream.ts';
 import { HubInterest, wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
+import { OldestMessage } from './oldest-message.ts';
 import { SendWindow } from './send-window.ts';
 import { Settling, type SettlingOwner } from './settling.ts';
 import { fromKept, toKeep, withId } from './spool-message.ts';
@@ -80,6 +80,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
   private readonly view = new RecordView(Buffer.alloc(0));
   /** Messages in the stream when it was last looked at. */
   private known: number;
+  private readonly oldest: OldestMessage;
   private spooled = 0;
   private forwarded = 0;
   private dropped = 0;
@@ -101,6 +102,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
     this.idPrefix = site.io.random.bytes(ID_BYTES).toString('base64url');
     this.cursor = this.store.firstSequence;
     this.known = this.store.messages;
+    this.oldest = new OldestMessage(this.store, site.io.clock);
     site.stream.observers.add(this);
     this.subscribeOwn();
   }
@@ -112,8 +114,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
   get statistics(): SpoolStatistics {
     const { store, spooled, forwarded, dropped, refused } = this;
     const { messages, bytes } = store;
-    const oldestWallMs = messages === 0 ? null : this.oldestMs();
-    return { messages, bytes, oldestWallMs, spooled, forwarded, dropped, refused };
+    return { messages, bytes, oldestWallMs: this.oldest.wallMs, spooled, forwarded, dropped, refused };
   }
 
   /** Other subjects, and other limits, from the next message on; the stream has them already. */
@@ -148,11 +149,6 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
     if (retired === null || this.window.count > 0 || isLeaving) return;
     this.stop();
     retired();
-  }
-
-  private oldestMs(): number | null {
-    const view = new RecordView(Buffer.alloc(0));
-    return this.store.read(this.store.firstSequence, view) === 'found' ? timeMs(view) : null;
   }
 
   // ── the link ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -366,6 +362,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
 
   stored(): void {
     this.known = this.store.messages;
+    this.oldest.changed();
     this.proceed();
   }
 
@@ -382,6 +379,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
     const { messages } = this.store;
     if (!hasArrived) this.dropped += Math.max(0, this.known - messages);
     this.known = messages;
+    this.oldest.changed();
     this.endRetirement();
   }
 

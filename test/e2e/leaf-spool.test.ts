@@ -18,6 +18,9 @@ const TEST_MS = 60_000;
 const ARRIVED_MS = 20_000;
 /** Longer than a spool waits until it takes the hub's interest for whole. */
 const SETTLED_MS = 1_500;
+/** More than one file of messages. */
+const LARGE_COUNT = 12;
+const LARGE_BYTES = 900_000;
 
 describeWithHub('the spool of a leaf remote', () => {
   it('brings everything that was published while the link was down, in order', { timeout: TEST_MS }, async () => {
@@ -53,6 +56,25 @@ describeWithHub('the spool of a leaf remote', () => {
     await site.startAgain();
     proxy.refuse(false);
     expect(await stored.numbersOnce(1_000)).toEqual(upTo(1_000));
+  });
+
+  it('tells the age of the oldest message, also where that is on disk alone', { timeout: TEST_MS }, async () => {
+    const { site, stored, proxy, publish } = await start('subjects: ["telemetry.>"], max_age: 0');
+    await publish(0, 1);
+    expect(await stored.numbersOnce(1)).toEqual(upTo(1));
+    await cut(proxy);
+    await publish(1, 2);
+    const oldest = await until(() => site.oldest(), 'the time of the oldest message');
+    for (let i = 0; i < LARGE_COUNT; i++) site.client.publish('telemetry.large', Buffer.alloc(LARGE_BYTES));
+    await site.client.flush();
+    await onDisk();
+    expect(await site.oldest()).toBe(oldest);
+    await site.kill();
+    await site.startAgain();
+    expect(await until(() => site.oldest(), 'the time of the oldest message after a start')).toBe(oldest);
+    expect(await site.metrics()).toMatch(/^petiole_leaf_spool_oldest_seconds{.*} (?!0$)\S+$/m);
+    proxy.refuse(false);
+    await until(async () => (await site.oldest()) === undefined, 'the spool to be empty', ARRIVED_MS);
   });
 
   it('sends again what the hub may not have taken', { timeout: TEST_MS }, async () => {
@@ -186,6 +208,12 @@ class Site {
   async remotes(): Promise<object[]> {
     const { remotes } = JSON.parse(await this.#page('/leafz?remotes=1')) as { remotes: object[] };
     return remotes;
+  }
+
+  /** When the oldest message of the spool was published. */
+  async oldest(): Promise<string | undefined> {
+    const [remote] = (await this.remotes()) as { spool?: { oldest?: string } }[];
+    return remote?.spool?.oldest;
   }
 
   async metrics(): Promise<string> {

@@ -27,6 +27,7 @@ import { DedupWindow } from './dedup-window.ts';
 import { hasFastBatchReply } from './fast-batch-reply.ts';
 import { FastBatches } from './fast-batches.ts';
 import { ForeignMessages, type TakingStream } from './foreign-messages.ts';
+import { withoutStatus } from './header-status.ts';
 import { IdExpiry } from './id-expiry.ts';
 import { InboundTransform } from './inbound-transform.ts';
 import { Interest } from './interest.ts';
@@ -226,7 +227,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
 
   deliver(_subscription: Subscription, published: Message): boolean {
     if (this.isStopped) return false;
-    const message = this.transformed(published);
+    const message = this.transformed(withoutStatus(published));
     if (!this.config.allowMsgCounter || !this.awaitedCounters.holds(message)) this.take(message);
     return true;
   }

@@ -1,5 +1,5 @@
 /** What streams do with what is published to them: nats-server and petiole say and store the same. */
-import type { Msg } from '@nats-io/transport-node';
+import { headers, type Msg } from '@nats-io/transport-node';
 import { describe, expect, it } from 'vitest';
 import { until } from '../helpers/until.ts';
 import { sameTalk, type StreamTalk } from '../helpers/stream-talk.ts';
@@ -40,6 +40,27 @@ describe.each(['file', 'memory'])('a %s stream', (storage) => {
       }
     });
     expect(lines.length).toBeGreaterThan(50);
+  });
+
+  it('stores a message without its status', async () => {
+    const lines = await sameTalk(async (talk) => {
+      await talk.stream({ name: 'S', subjects: ['s.>'], storage, allow_direct: true });
+      const status = headers(503, 'No Responders');
+      await talk.client.request('s.1', 'only a status', { timeout: 5000, headers: status });
+      status.set('Nats-Msg-Id', 'a');
+      status.set('Other', 'b');
+      await talk.client.request('s.1', 'and headers', { timeout: 5000, headers: status });
+      const repeated = await talk.client.request('s.1', 'again', { timeout: 5000, headers: status });
+      talk.note('a repeated id', repeated.string());
+      talk.client.publish('$JS.API.DIRECT.GET.S', '{"seq":99}', { reply: 's.2' });
+      await until(
+        async () => (await talk.client.request('$JS.API.STREAM.INFO.S')).string().includes('"last_seq":3'),
+        's.2',
+      );
+      for (const seq of [1, 2, 3]) await talk.api('STREAM.MSG.GET.S', { seq });
+      await talk.state('S');
+    });
+    expect(lines.length).toBe(6);
   });
 
   it('refuses to roll up where that is not allowed', async () => {

@@ -4,7 +4,8 @@
  *
  * Publishing asks for one literal subject; the answer comes from a sublist with its match cache. Subscribing asks
  * whether a pattern lies within an allowed one and not within a denied one. A subscription wider than a denied subject
- * is accepted, and what it must not get is filtered at delivery.
+ * is accepted, and what it must not get is filtered at delivery; but `a.>` is refused where `a.*` is denied, as
+ * nats-server does. It also takes `a.>` for allowed where only `a.*` is; that would hand out `a.b.c`, and is refused.
  *
  * A subscribe entry `subject queue` is about queue subscriptions with this name alone (which may hold wildcards). When
  * a queue subscription meets entries with queue names, these decide, and not the plain ones (nats-server's rule).
@@ -18,6 +19,7 @@ import { Subscription } from '../subject/subscription.ts';
 import type { Sink } from '../ports.ts';
 
 const EMPTY_TOKEN = /^\.|\.\.|\.$/;
+const LAST_GREATER = /(?<![^.])>$/;
 
 export interface SubjectRules {
   /** `null`: everything. */
@@ -94,7 +96,7 @@ export class Permissions {
   maySubscribe(subject: string, queueGroup: string): boolean {
     const { subscribeAllow, subscribeDeny } = this;
     if (subscribeAllow !== null && !isCovered(subscribeAllow, subject, queueGroup)) return false;
-    return !isCovered(subscribeDeny, subject, queueGroup);
+    return !isCovered(subscribeDeny, subject.replace(LAST_GREATER, '*'), queueGroup);
   }
 
   /** Whether a subscription that is allowed can still match something that is denied. */

@@ -73,6 +73,10 @@ describe('subscribing', () => {
     [{ deny: ['a.b'] }, 'a.*', true],
     [{ deny: ['a.*'] }, 'a.b', false],
     [{ deny: ['a.>'] }, 'a', true],
+    [{ deny: ['a.*'] }, 'a.>', false],
+    [{ deny: ['*'] }, '>', false],
+    [{ deny: ['a.*'] }, '>', true],
+    [{ deny: ['a.*.x'] }, 'a.>', true],
     [{ allow: ['a.>'], deny: ['a.b.>'] }, 'a.b.c', false],
     [{ allow: ['a.>'], deny: ['a.b.>'] }, 'a.>', true],
   ])('with %j to %s: %s', (subscribe, subject, expected) => {

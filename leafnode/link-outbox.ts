@@ -80,7 +80,9 @@ export class LinkOutbox {
       return false;
     }
     const queue = (this.queue ??= this.link.queue);
-    if (queue.isCongested && !this.pressOn(queue, message)) return false;
+    // The first message of a chunk asks in any case. A way that was never taken is left out of compiled code: the first
+    // congestion would throw away the code of all that a message passes, in the middle of a load.
+    if ((queue.isCongested || queue.limit === 0) && !this.hasRoom(queue, message)) return false;
     if (this.message !== null) this.interrupt(this.message);
     // Not by its length, which costs a call of the runtime even where there is nothing to remove.
     else while (queueGroups.length > 0) queueGroups.pop();
@@ -141,8 +143,9 @@ export class LinkOutbox {
     this.notice(`Message of ${this.bodyBytes(message)} bytes not sent, the remote accepts ${this.payloadBytesMax}`);
   }
 
-  /** Whether the link, which has much unsent, can take more; slows the producer down when it can't take much more. */
-  private pressOn(queue: OutboundQueue, message: Message): boolean {
+  /** Whether the link can take more; when much is unsent it slows the producer down, too. */
+  private hasRoom(queue: OutboundQueue, message: Message): boolean {
+    if (!queue.isCongested) return true;
     const { limits } = this.link;
     if (queue.pendingBytes + this.bodyBytes(message) > limits.maxPendingBytes) {
       this.dropped.congested++;

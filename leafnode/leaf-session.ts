@@ -141,13 +141,13 @@ export class LeafSession implements SpooledLink {
     if (maxSubscriptions > 0 && peerInterest.size >= maxSubscriptions) return 'too many';
     if (!isSubscribableSubject(subject)) return 'invalid';
     peerInterest.set(subject, queueGroup, weight);
-    this.spool?.interestChanged();
+    this.spool?.interestChanged(subject, queueGroup, true);
     return 'known';
   }
 
   unsubscribe(subject: string, queueGroup: string): void {
     this.peerInterest.remove(subject, queueGroup);
-    this.spool?.interestChanged();
+    this.spool?.interestChanged(subject, queueGroup, false);
   }
 
   // ── what goes to the peer ────────────────────────────────────────────────────────────────────────────────────────

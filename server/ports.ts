@@ -77,8 +77,8 @@ export interface LinkSpool {
   opened(link: SpooledLink): void;
   /** The link has ended; what the hub wants to hear can still be asked. Nothing happens if it was never opened. */
   lost(): void;
-  /** The hub wants to hear something else. */
-  interestChanged(): void;
+  /** The hub wants to hear this, or does no more; '' as the queue group of plain subscribers. */
+  interestChanged(subject: string, queueGroup: string, isWanted: boolean): void;
   /** The link has room again. */
   proceed(): void;
   /** A message that the link is about to send: what is to be sent now, null when it is kept for later. */

@@ -41,6 +41,9 @@ export class HubInterest {
   wanted: readonly WantedSubject[];
   /** What the hub wanted at the last look. */
   private seen: readonly WantedSubject[] = [];
+  /** The texts of what counts, made when they are asked for. */
+  private texts = new Set<string>();
+  private textsOf: readonly WantedSubject[] = [];
 
   constructor(wanted: readonly WantedSubject[]) {
     this.wanted = wanted;
@@ -63,6 +66,14 @@ export class HubInterest {
   add(present: readonly WantedSubject[], spooled: readonly string[]): void {
     this.wanted = union(present, this.wanted, spooled);
     this.seen = union(present, this.seen, spooled);
+  }
+
+  /** Whether this counts. */
+  counts(each: WantedSubject): boolean {
+    const { wanted } = this;
+    if (this.textsOf !== wanted) this.texts = new Set(wanted.map(textOf));
+    this.textsOf = wanted;
+    return this.texts.has(textOf(each));
   }
 
   /** Whether all that counts is wanted. */

@@ -28,15 +28,17 @@ import { NoticePace } from '../../server/io/notice-pace.ts';
 import type { LinkSink, LinkSpool, SinkKind, SpooledLink, SpoolStatistics } from '../../server/ports.ts';
 import { Message } from '../../server/protocol/message.ts';
 import { subjectMatches } from '../../server/subject/subject.ts';
-import { Subscription } from '../../server/subject/subscription.ts';
+import type { Subscription } from '../../server/subject/subscription.ts';
 import { RecordView } from '../store/record.ts';
 import type { StoreListener } from '../store/store.ts';
 import type { Stream } from '../stream/stream.ts';
 import { HubInterest, wantedOf, type WantedSubject, wantedText } from './hub-interest.ts';
 import { OldestMessage } from './oldest-message.ts';
+import { OwnSubscriptions } from './own-subscriptions.ts';
 import { SendWindow } from './send-window.ts';
 import { Settling, type SettlingOwner } from './settling.ts';
 import { fromKept, toKeep, withId } from './spool-message.ts';
+import { WithdrawnInterest } from './withdrawn-interest.ts';
 
 const NOTICE_INTERVAL_MS = 10_000;
 const ID_BYTES = 9;
@@ -69,7 +71,8 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
   private readonly settling: Settling;
   private readonly interest: HubInterest;
   private keptText: string;
-  private own: readonly Subscription[] = [];
+  private readonly withdrawn: WithdrawnInterest;
+  private readonly own: OwnSubscriptions;
   /** Queue groups of messages that are being collected: collections nest, as a link's. */
   private readonly groups: string[][] = [];
   private readonly window = new SendWindow();
@@ -97,6 +100,8 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
     this.site = site;
     this.settling = new Settling(site.io, this);
     this.options = options;
+    this.own = new OwnSubscriptions(site.account, this);
+    this.withdrawn = new WithdrawnInterest(site.account, this);
     this.interest = new HubInterest(wanted);
     this.keptText = wantedText(wanted);
     this.idPrefix = site.io.random.bytes(ID_BYTES).toString('base64url');
@@ -104,7 +109,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
     this.known = this.store.messages;
     this.oldest = new OldestMessage(this.store, site.io.clock);
     site.stream.observers.add(this);
-    this.subscribeOwn();
+    this.own.replace(this.interest.wanted);
   }
 
   private get store(): Stream['store'] {
@@ -121,7 +126,7 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
   reconfigure(options: SpoolOptions): void {
     this.options = options;
     this.interest.restrict(options.subjects);
-    if (this.own.length > 0) this.subscribeOwn();
+    if (!this.own.isEmpty) this.own.replace(this.interest.wanted);
     if (this.link !== null && this.settling.isSettled) this.add(this.link);
   }
 
@@ -130,7 +135,8 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
     this.isOver = true;
     this.retired = done;
     this.settling.cancel();
-    this.unsubscribeOwn();
+    this.own.replace([]);
+    this.withdrawn.end();
     this.endRetirement();
   }
 
@@ -168,13 +174,18 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
     this.isFenced = false;
     this.keepWindow();
     this.window.clear();
+    for (const { message, queueGroups } of this.withdrawn.end()) this.keep(message, queueGroups);
     this.cursor = this.store.firstSequence;
     if (this.isOver) this.endRetirement();
-    else this.subscribeOwn();
+    else this.own.replace(this.interest.wanted);
   }
 
-  interestChanged(): void {
-    if (!this.isOver) this.settling.told();
+  interestChanged(subject: string, queueGroup: string, isWanted: boolean): void {
+    if (this.isOver) return;
+    const changed = { subject, queueGroup };
+    if (isWanted) this.withdrawn.restrict((each) => each.subject !== subject || each.queueGroup !== queueGroup);
+    else if (this.settling.isSettled && this.interest.counts(changed)) this.withdrawn.add(changed);
+    this.settling.told();
   }
 
   isBack(): boolean {
@@ -193,8 +204,9 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
     const present = wantedOf(link.peerSubscriptions(), options.subjects);
     if (isFirst) interest.begin(present);
     else if (interest.look(present, options.subjects)) settling.told();
+    this.withdrawn.restrict((each) => interest.counts(each));
     this.keepInterest();
-    this.unsubscribeOwn();
+    this.own.replace([]);
   }
 
   private add(link: SpooledLink): void {
@@ -212,34 +224,28 @@ export class Spool implements LinkSpool, LinkSink, StoreListener, SettlingOwner 
 
   // ── while the link is down ───────────────────────────────────────────────────────────────────────────────────────
 
-  private subscribeOwn(): void {
-    this.unsubscribeOwn();
-    this.own = this.interest.wanted.map(
-      ({ subject, queueGroup }) => new Subscription(this, subject, queueGroup, subject),
-    );
-    for (const each of this.own) this.site.account.subscribe(each);
-  }
-
-  private unsubscribeOwn(): void {
-    for (const each of this.own) this.site.account.unsubscribe(each);
-    this.own = [];
-  }
-
   deliver({ queueGroup }: Subscription, message: Message): boolean {
-    if (!this.covers(message) || this.lastLink?.cameFrom(message) === true) return false;
+    if (!this.covers(message) || (this.link ?? this.lastLink)?.cameFrom(message) === true) return false;
     if (!message.isCollectedFor(this)) {
       message.collectFor(this);
       this.groups.push([]);
     }
     if (queueGroup !== '') this.groups.at(-1)?.push(queueGroup);
-    return true;
+    return !this.isInDoubt;
   }
 
   sendCollected(message: Message): void {
     const queueGroups = this.groups.pop() ?? [];
     // The link has it too, and asks.
     if (this.link !== null && message.isCollectedFor(this.link.sink)) return;
-    this.keep(withId(message, this.newId(), new Message()), queueGroups);
+    const own = withId(message, this.newId(), new Message());
+    if (this.isInDoubt) this.withdrawn.hold(own, queueGroups);
+    else this.keep(own, queueGroups);
+  }
+
+  /** The link stands and the hub is known: own subscriptions are for what it has just withdrawn. */
+  private get isInDoubt(): boolean {
+    return this.link !== null && this.settling.isSettled;
   }
 
   /** Whether it is spooled: core messages to the subjects that are. What JetStream delivers it can deliver again. */

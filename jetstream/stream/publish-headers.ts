@@ -129,9 +129,9 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['Nats-Counter-Sources', 'counterSources'],
 ]);
 
-/** Offset of the line's LF, or `end`. */
+/** Offset of the LF that ends the line, or `end`. One without a CR in front of it is part of a value. */
 function lineEnd(buffer: Buffer, start: number, end: number): number {
   let i = start;
-  while (i < end && buffer[i] !== LF) i++;
+  while (i < end && (buffer[i] !== LF || buffer[i - 1] !== CR)) i++;
   return i;
 }

@@ -44,6 +44,8 @@ export class Dial implements SocketHandler {
   /** What the proxy answers; null while it has not been asked. */
   private answer: HttpResponse | null = null;
   private isOver = false;
+  /** What was written while the socket was handed over has been taken, before there was anybody to tell. */
+  private isUntold = false;
 
   /** `timeoutMs` is for a hub that is dialled directly; a proxy may have its own. */
   constructor(io: Io, route: Route, timeoutMs: number, outcome: DialOutcome) {
@@ -119,7 +121,8 @@ export class Dial implements SocketHandler {
   }
 
   written(): void {
-    this.handler?.written();
+    if (this.handler !== null) this.handler.written();
+    else this.isUntold = this.isOver;
   }
 
   ended(): void {
@@ -141,8 +144,10 @@ export class Dial implements SocketHandler {
   private reach(): SocketHandler {
     this.isOver = true;
     this.timer.cancel();
-    this.handler = this.outcome.reached(this.socket);
-    return this.handler;
+    const handler = this.outcome.reached(this.socket);
+    this.handler = handler;
+    if (this.isUntold) handler.written();
+    return handler;
   }
 
   private startTimer(): Timer {

@@ -9,9 +9,7 @@
  *              ending ───┴──────► closing ──► closed        the owner hears of the last step
  *
  * Invariants: `handle` is null from the beginning of closing on, and what the runtime still calls then is ignored. At
- * most one write is in flight. A write that the system takes at once is reported inside the call and keeps nothing: it
- * needs a request object all the same but leaves it as it was, so all sockets share a spare one. A write that has to
- * wait keeps its request, and by it the memory it writes from.
+ * most one write is in flight. A write that the system takes at once is reported inside the call (`real-tcp-write.ts`).
  *
  * The runtime holds a handle until it is closed, and the handle its socket: nobody else has to hold either.
  *
@@ -30,8 +28,8 @@ import {
   streamBinding,
   systemError,
   type TcpHandle,
-  type WriteRequest,
 } from './real-tcp-handle.ts';
+import { WAITS, type WriteOwner, writePieces } from './real-tcp-write.ts';
 
 /** Without the runtime's streams nobody makes a socket of this kind. */
 const stream = streamBinding as StreamBinding;
@@ -43,7 +41,7 @@ type OwnedHandle = TcpHandle & { owner: HandleSocket };
 /** `waiting`: the system has not taken all yet. `untold`: it has, before there was anybody to tell. */
 type WriteState = 'none' | 'waiting' | 'untold';
 
-class HandleSocket implements Socket {
+class HandleSocket implements Socket, WriteOwner {
   private handle: OwnedHandle | null;
   private handler: SocketHandler | null = null;
   private error: IoError | null = null;
@@ -91,19 +89,15 @@ class HandleSocket implements Socket {
   write(pieces: readonly Uint8Array[]): void {
     const { handle } = this;
     if (handle === null) return;
-    const request = takeRequest();
-    const status =
-      pieces.length === 1 ? handle.writeBuffer(request, pieces[0] as Uint8Array) : handle.writev(request, pieces, true);
-    if (status !== 0) {
+    const status = writePieces(handle, pieces, this);
+    if (status < 0) {
       this.fail(systemError('write', status));
       return;
     }
-    if (stream.streamBaseState[stream.kLastWriteWasAsync] !== 0) {
-      request.pieces = pieces;
+    if (status === WAITS) {
       this.writeState = 'waiting';
       return;
     }
-    spareRequest = request;
     if (this.handler === null) this.writeState = 'untold';
     else this.handler.written();
   }
@@ -203,18 +197,6 @@ export function openAccepted(handle: TcpHandle, listen: Pick<ListenHandler, 'acc
   socket.open(listen.accepted(socket));
 }
 
-let spareRequest: WriteRequest | null = null;
-
-/** A request that no write keeps. */
-function takeRequest(): WriteRequest {
-  const spare = spareRequest;
-  spareRequest = null;
-  if (spare !== null) return spare;
-  const request = new stream.WriteWrap();
-  request.oncomplete = onWritten;
-  return request;
-}
-
 /** Most connections come from few hosts, one after the other: they share the text. */
 let lastHost = '';
 
@@ -231,10 +213,6 @@ function peerOf(handle: TcpHandle): Address {
 
 function onRead(this: TcpHandle): void {
   (this as OwnedHandle).owner.readDone(stream.streamBaseState[stream.kReadBytesOrError] as number);
-}
-
-function onWritten(status: number, handle: TcpHandle): void {
-  (handle as OwnedHandle).owner.writeDone(status);
 }
 
 function onShutdown(_status: number, handle: TcpHandle): void {

@@ -1,7 +1,8 @@
 /**
  * TCP of the host. Connections that come in are taken from the listening handle before the runtime wraps them
  * (`real-handle-socket.ts`); where its internals are not as expected, they are used as it wraps them
- * (`real-runtime-socket.ts`), and so are those that are dialled. All ways are tested.
+ * (`real-runtime-socket.ts`). Those that are dialled stay wrapped and are written to past that
+ * (`real-dialled-socket.ts`). All ways are tested.
  */
 
 import net from 'node:net';
@@ -32,7 +33,7 @@ export class RealNetwork implements Network {
   }
 
   connect(address: Address, handler: SocketHandler): Socket {
-    return dial(address, handler);
+    return dial(address, handler, this.takesHandles);
   }
 
   readonly serveHttp: Network['serveHttp'] = serveHttp;

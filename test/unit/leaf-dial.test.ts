@@ -1,5 +1,6 @@
 /** How a remote dials: what becomes of each attempt, and what the log says about it. */
-import { describe, expect, it } from 'vitest';
+import { type AddressInfo, createServer } from 'node:net';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { Dial } from '../../leafnode/dial.ts';
 import type { DialOutcome } from '../../leafnode/dial.ts';
 import type { LeafProxyOptions } from '../../server/config/options.ts';
@@ -9,6 +10,7 @@ import { freePort } from '../helpers/free-port.ts';
 import { startLeafPetiole } from '../helpers/leaf-petiole.ts';
 import { startScriptedHub } from '../helpers/scripted-hub.ts';
 import { until } from '../helpers/until.ts';
+import { SocketRecorder } from './network-recorder.ts';
 
 /** A network on which dialling does what the test says. */
 class StagedDial {
@@ -116,6 +118,28 @@ describe('an attempt to reach a hub', () => {
     staged.handler.connected();
     staged.dial.cancel();
     expect(staged).toMatchObject({ failed: [], destroyed: 0, reached: 1, timerCancelled: true });
+  });
+
+  it('tells that bytes were taken which were written while the socket was handed over', async () => {
+    const server = createServer((peer) => void peer.pipe(peer));
+    server.listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await until(() => server.address() !== null, 'the port');
+    const owner = new SocketRecorder();
+    const hub = { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
+    const reached = (socket: Socket): SocketHandler => {
+      socket.write([Buffer.from('first')]);
+      owner.socket = socket;
+      return owner;
+    };
+    const outcome = { reached, failed: () => undefined };
+    const dial = new Dial(realIo(), { hub, proxy: null }, 1000, outcome);
+    onTestFinished(() => owner.socket?.destroy());
+    await until(() => owner.bytesRead === 5, 'the echo');
+    expect(owner.count('written')).toBe(1);
+    owner.socket?.write([Buffer.from('second')]);
+    await until(() => owner.count('written') === 2, 'the next write to be taken');
+    dial.cancel();
   });
 });
 

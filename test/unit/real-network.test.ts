@@ -71,6 +71,28 @@ describe("the host's network", () => {
     }
   });
 
+  it.each([
+    ['writes past the runtime where it dialled', true, 0],
+    ['lets the runtime write where it dialled when it has to', false, 1],
+  ])('%s', async (_, takesHandles, writes) => {
+    const sockets: RuntimeSocket[] = [];
+    const onSocket = (message: unknown): void => {
+      sockets.push((message as { socket: RuntimeSocket }).socket);
+    };
+    subscribe('net.client.socket', onSocket);
+    try {
+      await withConnection('127.0.0.1', '127.0.0.1', takesHandles, async (near, far) => {
+        const [socket] = sockets as [RuntimeSocket];
+        const write = vi.spyOn(socket, 'write');
+        near.socket?.write([patterned(100)]);
+        await until(() => far.bytesRead === 100 && near.count('written') === 1, 'the bytes');
+        expect(write).toHaveBeenCalledTimes(writes);
+      });
+    } finally {
+      unsubscribe('net.client.socket', onSocket);
+    }
+  });
+
   it('tells of a connection that could not be accepted, and goes on', async () => {
     const servers: RuntimeServer[] = [];
     const onListening = (message: unknown): void => {

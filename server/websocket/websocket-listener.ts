@@ -16,6 +16,7 @@ import { type EntranceHost, TlsEntrances } from '../connection/tls-entrance.ts';
 import type { Address, IoError, Listener, ListenHandler, SecuringNetwork, Socket, SocketHandler } from '../io/io.ts';
 import { AcceptedWebSocket } from './accepted-web-socket.ts';
 import { Arrival, type ArrivalDesk } from './arrival.ts';
+import { InflationTurns } from './inflation-turns.ts';
 import type { RequestHead } from './request-head.ts';
 import { decide, type Refusal, type Upgrade } from './upgrade.ts';
 
@@ -48,6 +49,7 @@ export class WebSocketListener implements ArrivalDesk {
   /** Null until it listens. */
   address: Address | null = null;
   private readonly site: WebSocketSite;
+  private readonly turns: InflationTurns;
   private readonly waiting = new Set<Arrival>();
   private keptBytes = 0;
   private listener: Listener | null = null;
@@ -55,6 +57,7 @@ export class WebSocketListener implements ArrivalDesk {
 
   constructor(site: WebSocketSite) {
     this.site = site;
+    this.turns = new InflationTurns(site.host.io.timers);
   }
 
   // ── life cycle ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -161,7 +164,8 @@ export class WebSocketListener implements ArrivalDesk {
 
   serve(socket: Socket, upgrade: Upgrade): SocketHandler | null {
     const { site } = this;
-    const make: MakeWebSocket = (below) => new AcceptedWebSocket(below, site.host.io, upgrade, site.maxPayloadBytes());
+    const terms = { maxPayloadBytes: site.maxPayloadBytes(), turns: this.turns };
+    const make: MakeWebSocket = (below) => new AcceptedWebSocket(below, site.host.io, upgrade, terms);
     if (upgrade.kind === 'client') return site.acceptClient(socket, make);
     const handler = site.acceptLeaf(socket, make);
     if (handler === null) site.host.log.error('Not configured to accept leaf node connections');

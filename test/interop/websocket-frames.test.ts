@@ -2,8 +2,9 @@
  * Frames on the WebSocket port, right and wrong, byte by byte: nats-server decides what is taken and how connections end.
  */
 /* oxlint-disable vitest/expect-expect -- the clients assert */
+import { connect } from 'node:net';
 import { constants, deflateRawSync } from 'node:zlib';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { describeTargets, serve } from '../helpers/describe-targets.ts';
 import type { RunningServer } from '../helpers/targets.ts';
 import { until } from '../helpers/until.ts';
@@ -15,6 +16,10 @@ const COMPRESSED = 'max_payload: 100000\nwebsocket { listen: "127.0.0.1:-1", no_
 const CONNECT = 'CONNECT {"verbose":false,"pedantic":false}\r\n';
 const OFFER = { headers: { 'Sec-WebSocket-Extensions': 'permessage-deflate; client_max_window_bits' } };
 const COMPRESS = 0x40;
+
+/** How many messages a client publishes that has much to say. */
+const NUMBERS = 720;
+const NUMBERS_IN_FRAME = 90;
 
 /** What is answered, and logged. */
 const REFUSED: readonly (readonly [text: string, status: number, reason: string, logged: string])[] = [
@@ -328,6 +333,33 @@ describeTargets('compression', (target) => {
     await client.expect(`MSG a 1 400\r\n${'y'.repeat(400)}\r\nPONG\r\n`);
   });
 
+  test('keeps the order of many who send much at once, also where some of them vanish', async () => {
+    const server = await serve(target, COMPRESSED);
+    const address = await portOf(server);
+    const clients = await Promise.all(Array.from({ length: 10 }, () => enter(address, OFFER)));
+    const heard: Buffer[] = [];
+    const listener = connect(server.address());
+    onTestFinished(() => void listener.destroy());
+    listener.on('data', (bytes) => heard.push(bytes));
+    const text = (): string => Buffer.concat(heard).toString('latin1');
+    listener.write('CONNECT {"verbose":false}\r\nSUB n.* 1\r\nPING\r\n');
+    await until(() => text().includes('PONG\r\n'), 'the subscription');
+    for (const [id, client] of clients.entries()) {
+      client.say(CONNECT);
+      client.send(...numberedFrames(`n.${id}`));
+      if (id % 3 === 2) client.socket.destroy();
+      else client.say('PING\r\n');
+    }
+    for (const [id, client] of clients.entries()) if (id % 3 !== 2) await client.expect('PONG\r\n');
+    listener.write('PING\r\n');
+    await until(() => text().endsWith('PONG\r\n'), 'all that was published');
+    for (const id of clients.keys()) {
+      const numbers = [...text().matchAll(new RegExp(`MSG n\\.${id} 1 1000\r\n(\\d+)`, 'g'))].map(([, n]) => Number(n));
+      // Who vanishes has said the beginning.
+      expect(numbers).toEqual(Array.from({ length: id % 3 === 2 ? numbers.length : NUMBERS }, (_, n) => n));
+    }
+  });
+
   test('does not let a message in that inflates to much more than max_payload', async () => {
     const server = await serve(target, COMPRESSED);
     const client = await enter(await portOf(server), OFFER);
@@ -350,3 +382,14 @@ describeTargets('compression', (target) => {
     expect(client.received).not.toContain('PONG');
   });
 });
+
+/** Messages on the subject that count from 0, in frames that say a hundred times as much as they hold. */
+function numberedFrames(subject: string): Buffer[] {
+  const frames: Buffer[] = [];
+  for (let from = 0; from < NUMBERS; from += NUMBERS_IN_FRAME) {
+    const numbers = Array.from({ length: NUMBERS_IN_FRAME }, (_, i) => `${from + i}`);
+    const content = numbers.map((number) => `PUB ${subject} 1000\r\n${number.padEnd(1000, ' ')}\r\n`).join('');
+    frames.push(frame(deflate(content), { reserved: COMPRESS }));
+  }
+  return frames;
+}

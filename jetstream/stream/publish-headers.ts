@@ -14,6 +14,8 @@ const SPACE = 32;
 /** All names begin with `Nats-`; the first byte is asked before anything else. */
 const FIRST_BYTE = 0x4e;
 const PREFIX = 'Nats-';
+/** Who published a message that came from another account; not stored. */
+export const REQUEST_INFO = 'Nats-Request-Info';
 
 /**
  * Values as they came, without the blanks in front of them; `null` for what is absent or empty. The first of several
@@ -45,6 +47,7 @@ export class PublishHeaders {
   scheduleTimeZone: string | null = null;
   streamSource: string | null = null;
   counterSources: string | null = null;
+  requestInfo: string | null = null;
 
   /** Reads the header block `buffer[start, end)`. */
   read(buffer: Buffer, start: number, end: number): void {
@@ -98,6 +101,7 @@ export class PublishHeaders {
     this.scheduleTimeZone = null;
     this.streamSource = null;
     this.counterSources = null;
+    this.requestInfo = null;
   }
 }
 
@@ -127,6 +131,7 @@ const FIELDS: ReadonlyMap<string, Field> = new Map<string, Field>([
   ['Nats-Schedule-Time-Zone', 'scheduleTimeZone'],
   ['Nats-Stream-Source', 'streamSource'],
   ['Nats-Counter-Sources', 'counterSources'],
+  [REQUEST_INFO, 'requestInfo'],
 ]);
 
 /** Offset of the LF that ends the line, or `end`. One without a CR in front of it is part of a value. */

@@ -22,6 +22,7 @@ import type { MessageStore, StoreListener, Time } from '../store/store.ts';
 import { AccountRoom, type AccountUse } from './account-room.ts';
 import { AtomicBatches } from './atomic-batches.ts';
 import { AwaitedCounters } from './awaited-counters.ts';
+import { withoutHeader } from './batch-headers.ts';
 import type { BatchingStream } from './batching-stream.ts';
 import { DedupWindow } from './dedup-window.ts';
 import { hasFastBatchReply } from './fast-batch-reply.ts';
@@ -34,6 +35,7 @@ import { Interest } from './interest.ts';
 import { MessageLifetimes } from './message-lifetimes.ts';
 import { PublishAnswers } from './publish-answers.ts';
 import { PublishCheck } from './publish-check.ts';
+import { REQUEST_INFO } from './publish-headers.ts';
 import { Republisher } from './republisher.ts';
 import { replacedBy } from './rollup.ts';
 import { withImpliedRollup } from './schedule-check.ts';
@@ -236,10 +238,11 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     return this.transform === null ? message : this.transform.apply(message);
   }
 
-  private take(message: Message): void {
+  private take(received: Message): void {
     const { headers } = this.check;
-    const hasHeaders = message.payloadStart > message.bodyStart;
-    if (hasHeaders) headers.read(message.body, message.bodyStart, message.payloadStart);
+    const hasHeaders = received.payloadStart > received.bodyStart;
+    if (hasHeaders) headers.read(received.body, received.bodyStart, received.payloadStart);
+    const message = hasHeaders && headers.requestInfo !== null ? withoutHeader(received, REQUEST_INFO) : received;
     const intakeError = this.intakeError();
     if (intakeError !== null) this.refuse(message, intakeError);
     else if (hasFastBatchReply(message)) this.fastBatches.take(message);

@@ -1,7 +1,13 @@
 /** Accounts, keys and JetStream between them, as official clients see them on nats-server and on petiole. */
 import { createUser } from '@nats-io/nkeys';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
-import { connect, type ConnectionOptions, type NatsConnection, nkeyAuthenticator } from '@nats-io/transport-node';
+import {
+  connect,
+  headers,
+  type ConnectionOptions,
+  type NatsConnection,
+  nkeyAuthenticator,
+} from '@nats-io/transport-node';
 import { expect, it, onTestFinished } from 'vitest';
 import { isAbsent, natsServer, petiole, type RunningServer, startServer, type Target } from '../helpers/targets.ts';
 
@@ -44,6 +50,32 @@ it.each(targets)('a key signs what INFO asks for, at $name $version', async (tar
     }),
   });
   await expect(forged).rejects.toThrow(/authorization violation/i);
+});
+
+it.each(targets)('a stream does not keep who published from another account, at $name $version', async (target) => {
+  const server = await serve(
+    target,
+    `jetstream { store_dir: "store" }
+    accounts {
+      F { users: [ { user: f, password: f } ], jetstream: enabled, exports: [ { service: "orders.>" } ] }
+      N { users: [ { user: n, password: n } ], imports: [ { service: { account: F, subject: "orders.>" } } ] }
+    }`,
+  );
+  const owner = await clientOf(server, { user: 'f', pass: 'f' });
+  const other = await clientOf(server, { user: 'n', pass: 'n' });
+  await ask(owner, 'STREAM.CREATE.O', { name: 'O', subjects: ['orders.>'], storage: 'memory' });
+  expect((await other.request('orders.1', 'plain')).json()).toEqual({ stream: 'O', seq: 1 });
+  const own = headers();
+  own.set('Nats-Msg-Id', 'a');
+  expect((await other.request('orders.2', 'named', { headers: own, timeout: 5000 })).json()).toEqual({
+    stream: 'O',
+    seq: 2,
+  });
+  const block = Buffer.from('NATS/1.0\r\nNats-Msg-Id: a\r\n\r\n').toString('base64');
+  const plain = await ask(owner, 'STREAM.MSG.GET.O', { seq: 1 });
+  expect(plain).toMatchObject({ message: { subject: 'orders.1' } });
+  expect(plain).not.toHaveProperty('message.hdrs');
+  expect(await ask(owner, 'STREAM.MSG.GET.O', { seq: 2 })).toMatchObject({ message: { hdrs: block } });
 });
 
 it.each(targets)('accounts have JetStream for themselves, or none, at $name $version', async (target) => {

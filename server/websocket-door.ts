@@ -113,8 +113,7 @@ export class WebSocketDoor implements ConnectionHost {
     const { options, configuredAccounts, logins } = this.server;
     const authorization = authorizationAt(options);
     if (authorization === null) return null;
-    const { accounts, websocket } = options;
-    return new Authenticator({ authorization, accounts, tls: websocket.tls }, configuredAccounts, logins);
+    return new Authenticator({ ...options, authorization }, configuredAccounts, logins);
   }
 
   private acceptClient(socket: AcceptedWebSocket): SocketHandler {

@@ -2,12 +2,16 @@
  * Who a client is, from what its CONNECT says. In nats-server's order:
  *
  *     a key           one of the users' keys, with a signature of the nonce that INFO carried
- *     a certificate   where users are mapped from those (`verify_and_map`): the user that goes by one of its names
+ *     a certificate   where users are mapped from those (`verify_and_map`): the user that goes by one of its names, if
+ *                     what CONNECT says is the password that this user has
  *     a name          one of the users', with the password; those who say nothing become `no_auth_user`
  *     otherwise       the single user or the token
  *
  * Nobody has to say anything when none of these is configured. Where the only users are those of the system account,
  * clients that say nothing belong to `$G`.
+ *
+ * A user without a password is known by a certificate alone where any port maps those: a name is not enough for such a
+ * user at the other ports, unless it is `no_auth_user`.
  *
  * Passwords and tokens are compared in constant time. Signatures are checked by the runtime: in JavaScript one takes
  * 25 ms, for which no message may wait.
@@ -40,7 +44,7 @@ interface KnownUser {
 type Verdict = Identity | null | 'later';
 
 export type AuthenticatorOptions = Pick<ServerOptions, 'authorization' | 'accounts'> &
-  Partial<Pick<ServerOptions, 'tls' | 'websocket'>>;
+  Partial<Pick<ServerOptions, 'tls' | 'websocket' | 'leafnodes'>>;
 export type KnownAccounts = Pick<Accounts, 'global' | 'system' | 'account'>;
 
 export class Authenticator {
@@ -51,6 +55,8 @@ export class Authenticator {
   private readonly logins: Logins;
   /** Users are who their certificates say, whatever CONNECT does. */
   private readonly mapsCertificates: boolean;
+  /** Kinds of connections whose users are who their certificates say. */
+  private readonly mappedTypes: readonly string[];
   /** The user that leaves without credentials become which come by WebSocket; '' for that of everybody. */
   private readonly noAuthLeaf: string;
   private readonly account: Account;
@@ -60,14 +66,12 @@ export class Authenticator {
   private readonly takesAnybody: boolean;
   private readonly anybody: Identity;
 
-  constructor(
-    { authorization, accounts: configured, tls = null, websocket }: AuthenticatorOptions,
-    accounts: KnownAccounts,
-    logins: Logins,
-  ) {
+  constructor(options: AuthenticatorOptions, accounts: KnownAccounts, logins: Logins) {
+    const { authorization, accounts: configured, tls, websocket } = options;
     this.logins = logins;
     this.options = authorization;
     this.mapsCertificates = tls?.mapsUsers ?? false;
+    this.mappedTypes = mappedTypesOf(options);
     this.noAuthLeaf = websocket?.noAuthUser ?? '';
     this.account = accounts.global;
     this.anybody = { user: '', account: this.account, permissions: null };
@@ -95,7 +99,7 @@ export class Authenticator {
       if (saysNothing && this.keys.has(this.options.noAuthUser)) return this.withoutCredentials();
     }
     const mapsCertificate = login.mapsCertificate ?? this.mapsCertificates;
-    if (mapsCertificate && this.users.size > 0) return this.byCertificate(login);
+    if (mapsCertificate && this.users.size > 0) return this.byCertificate(connect, login, decided);
     if (this.users.size > 0 && (user !== '' || saysNothing)) {
       return saysNothing ? this.withoutCredentials(login) : this.byName(connect, login, decided);
     }
@@ -116,13 +120,19 @@ export class Authenticator {
     return (this.users.get(noAuthUser) ?? this.keys.get(noAuthUser))?.identity ?? null;
   }
 
-  private byCertificate({ certificate, connectionType }: Login): Identity | null {
-    if (certificate === undefined || certificate === null) return null;
+  private byCertificate({ pass }: ConnectOptions, login: Login, decided: Decided): Verdict {
+    const known = this.named(login);
+    return known === undefined ? null : this.logins.check(known.options.password, pass, known.identity, decided);
+  }
+
+  /** The user that goes by one of the names in the certificate. */
+  private named({ certificate, connectionType }: Login): KnownUser | undefined {
+    if (certificate === undefined || certificate === null) return undefined;
     for (const { kind, text } of namesOf(certificate)) {
       const known = kind === 'subject' ? this.bySubject(text) : this.users.get(text);
-      if (known !== undefined && admits(known, connectionType)) return known.identity;
+      if (known !== undefined && admits(known, connectionType)) return known;
     }
-    return null;
+    return undefined;
   }
 
   private bySubject(subject: string): KnownUser | undefined {
@@ -142,8 +152,14 @@ export class Authenticator {
 
   private byName({ user, pass }: ConnectOptions, { connectionType }: Login, decided: Decided): Verdict {
     const known = this.users.get(user);
-    if (known === undefined || !admits(known, connectionType)) return null;
+    if (known === undefined || !admits(known, connectionType) || this.needsCertificate(known)) return null;
     return this.logins.check(known.options.password, pass, known.identity, decided);
+  }
+
+  private needsCertificate(known: KnownUser): boolean {
+    const { username, password } = known.options;
+    if (password !== '' || username === this.options.noAuthUser) return false;
+    return this.mappedTypes.some((type) => admits(known, type));
   }
 
   private bySingle({ user, pass, authToken }: ConnectOptions, decided: Decided): Verdict {
@@ -162,6 +178,18 @@ export class Authenticator {
       (nkey === '' ? this.users : this.keys).set(name, known);
     }
   }
+}
+
+/** Links have this server's users only where their block names nobody. */
+function mappedTypesOf({ tls, websocket, leafnodes }: AuthenticatorOptions): string[] {
+  const types = tls?.mapsUsers === true ? ['STANDARD'] : [];
+  const web = websocket === undefined || websocket.port === null ? null : websocket.tls;
+  if (web?.mapsUsers === true) types.push('WEBSOCKET');
+  const listener = leafnodes?.listener;
+  if (listener === undefined || listener.port === null || listener.tls?.mapsUsers !== true) return types;
+  const { username, nkey, users } = listener.authorization;
+  if (username === '' && nkey === '' && users.length === 0) types.push('LEAFNODE');
+  return types;
 }
 
 function admits({ options }: KnownUser, connectionType: string): boolean {

@@ -119,6 +119,47 @@ describeTargets('a server with TLS', (target) => {
     expect(server.log).toContain('authentication error');
   });
 
+  test.each([
+    ['no password where the user has one', 'password: "secret"', ''],
+    ['another password', 'password: "secret"', ',"pass":"guess"'],
+    ['a password where the user has none', '', ',"user":"joe","pass":"guess"'],
+  ])('refuses whose certificate is a user, but who says %s', async (_what, password, says) => {
+    const users = `authorization { users: [ { user: "joe@example.com", ${password} } ] }\n`;
+    const server = await serve(target, users + tlsBlock('verify_and_map: true'));
+    const client = await dialTls(server.address(), { authority, certificate: joe });
+    client.send(`CONNECT {"verbose":false${says}}\r\nPING\r\n`);
+    await client.sees(`-ERR 'Authorization Violation'`);
+    expect(client.received).not.toContain('PONG');
+  });
+
+  test('takes a certificate and the password of its user, whatever name is said', async () => {
+    const users = 'authorization { users: [ { user: "joe@example.com", password: "secret" } ] }\n';
+    const server = await serve(target, users + tlsBlock('verify_and_map: true'));
+    const client = await dialTls(server.address(), { authority, certificate: joe });
+    client.send('CONNECT {"verbose":false,"user":"other","pass":"secret"}\r\nPING\r\n');
+    await client.sees('PONG\r\n');
+    expect(client.received).not.toContain('-ERR');
+  });
+
+  test.each(['websocket', 'leafnodes'])(
+    'does not take a name for who is known by a certificate at %s',
+    async (port) => {
+      const block = tlsBlock('verify_and_map: true').replace('debug: true\n', '');
+      const users = `authorization { users: [ { user: "joe@example.com" }, { user: "nobody" } ] }\nno_auth_user: "nobody"\n`;
+      const server = await serve(target, `${users}${port} { listen: "127.0.0.1:-1"\n ${block} }\n`);
+      const answer = async (user: string): Promise<string> => {
+        const client = await dial(server.address());
+        await client.line();
+        client.send(`CONNECT {"verbose":false,"user":"${user}","pass":""}\r\nPING\r\n`);
+        const first = await client.line();
+        await client.close();
+        return first;
+      };
+      expect(await answer('joe@example.com')).toContain('Authorization Violation');
+      expect(await answer('nobody')).toContain('PONG');
+    },
+  );
+
   test('shakes hands first where it is told to', async () => {
     const server = await serve(target, `http: "127.0.0.1:-1"\n${tlsBlock('handshake_first: true')}`);
     const client = await dialTls(server.address(), { authority, isFirst: true });

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { jetstreamManager } from '@nats-io/jetstream';
-import type { NatsConnection } from '@nats-io/transport-node';
+import type { Msg, NatsConnection } from '@nats-io/transport-node';
 import { expect, it } from 'vitest';
 import { serve } from '../helpers/describe-targets.ts';
 import { natsClientOf } from '../helpers/linked-pair.ts';
@@ -17,8 +17,15 @@ const TEST_MS = 60_000;
 const ARRIVED_MS = 20_000;
 /** Longer than a spool waits until it takes the hub's interest for whole. */
 const SETTLED_MS = 1_500;
+/** The same on a busy machine. */
+const WELL_SETTLED_MS = 3_000;
 /** As late as clients come back that look for their server every two seconds. */
 const REDIAL_MS = 2_500;
+const PACE_MS = 2;
+/** The shortest that there is; with few clients each goes within a second of the one before. */
+const LAME_DUCK = 'lame_duck_duration: 30s, lame_duck_grace_period: 300ms';
+/** Fewer than are published in the grace period. The hub has taken some for those who had just gone, and they are lost. */
+const TAKEN_MAX = 50;
 
 describeWithHub('the spool of a remote whose hub is stopped', () => {
   it('keeps what a stream of the hub wants, though the hub has withdrawn it', { timeout: TEST_MS }, async () => {
@@ -68,7 +75,67 @@ describeWithHub('the spool of a remote whose hub is stopped', () => {
     await until(async () => /"messages":\s*0,/.test(await remotes()), 'the spool to be empty');
     expect(await remotes()).toMatch(/"dropped":\s*0,/);
   });
+
+  it('keeps what is published for a stream while the hub is a lame duck', { timeout: TEST_MS }, async () => {
+    const config = `jetstream { store_dir: "${temporaryDirectory()}" }\n${LAME_DUCK}`;
+    const hub = await startHub({ config });
+    const manager = await jetstreamManager(await natsClientOf(hub.server));
+    await manager.streams.add({ name: 'T', subjects: ['telemetry.>'] });
+    const { client, remotes } = await siteBelow(hub);
+    await until(async () => (await hub.links()).length === 1, 'the link');
+    await delay(WELL_SETTLED_MS);
+    const count = await publishToLameDuck(client, hub);
+    await until(async () => /"last_error":/.test(await remotes()), 'the link to be gone');
+    await hub.startAgain();
+    const again = await jetstreamManager(await natsClientOf(hub.server));
+    const numbers = async (): Promise<Set<number>> => {
+      const { state } = await again.streams.info('T', { subjects_filter: '>' });
+      return new Set(Object.keys(state.subjects ?? {}).map((subject) => Number(subject.slice('telemetry.'.length))));
+    };
+    await until(async () => /"messages":\s*0,/.test(await remotes()), 'the spool to be empty', ARRIVED_MS);
+    const lost = missing(count, await numbers());
+    expect(lost.length, `of ${count}: ${lost.join(' ')}`).toBeLessThan(TAKEN_MAX);
+  });
+
+  it('keeps what is published while the hub sends its subscribers away', { timeout: TEST_MS }, async () => {
+    const hub = await startHub({ config: LAME_DUCK });
+    const heard = new Set<number>();
+    const callback = (_: Error | null, message: Msg): void => void heard.add(Number(message.string()));
+    const before = await natsClientOf(hub.server, { reconnect: false });
+    before.subscribe('telemetry.>', { callback });
+    await before.flush();
+    const { client, remotes } = await siteBelow(hub);
+    await until(async () => (await hub.links()).length === 1, 'the link');
+    await delay(WELL_SETTLED_MS);
+    const count = await publishToLameDuck(client, hub);
+    await until(async () => /"last_error":/.test(await remotes()), 'the link to be gone');
+    expect(heard.size).toBeGreaterThan(0);
+    await hub.startAgain();
+    const after = await natsClientOf(hub.server);
+    after.subscribe('telemetry.>', { callback });
+    await until(async () => /"messages":\s*0,/.test(await remotes()), 'the spool to be empty', ARRIVED_MS);
+    await after.flush();
+    const lost = missing(count, heard);
+    expect(lost.length, `of ${count}: ${lost.join(' ')}`).toBeLessThan(TAKEN_MAX);
+  });
 });
+
+/** Publishes a number under its own subject every few milliseconds while the hub sends all away and ends; how many. */
+async function publishToLameDuck(client: NatsConnection, { server }: RealHub): Promise<number> {
+  server.signal('SIGUSR2');
+  let count = 0;
+  while (!server.exited) {
+    client.publish(`telemetry.${count}`, String(count));
+    count++;
+    await delay(PACE_MS);
+  }
+  await client.flush();
+  return count;
+}
+
+function missing(count: number, heard: ReadonlySet<number>): readonly number[] {
+  return Array.from({ length: count }, (_, i) => i).filter((number) => !heard.has(number));
+}
 
 async function siteBelow(hub: RealHub): Promise<{ client: NatsConnection; remotes: () => Promise<string> }> {
   const target = petiole();

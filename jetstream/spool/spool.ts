@@ -10,13 +10,14 @@
  *     cut            the window goes to the stream, and all of it is sent again: at least once
  *
  * Who the hub has subscribers for is known only a while after a link was opened (Settling): until then the own
- * subscriptions stay, so that nothing falls in between, and what is in the stream waits for those who wanted it.
+ * subscriptions stay, so that nothing falls in between, and what is in the stream waits for those who wanted it. What it
+ * withdraws later is in doubt for a while, and messages for it are held: it may be about to end (WithdrawnInterest).
  *
  * What is promised: a message that was published while the link was down, or less than a window before it went down, is
  * with the hub at least once, if the spool had room for it and it did not grow too old. What was published while the
  * link was up is not on disk: when this server is killed with a window in flight, that window may be lost.
  *
- * Bounds: max_bytes and max_age on disk; the window in memory (send-window.ts).
+ * Bounds: max_bytes and max_age on disk; the window (send-window.ts) and what is held (withdrawn-interest.ts) in memory.
  */
 
 import { Buffer } from 'node:buffer';

@@ -17,6 +17,7 @@
 import type { Account } from '../server/account/account.ts';
 import type { Permissions } from '../server/account/permissions.ts';
 import type { CompressionMode, CompressionOptions } from '../server/config/compression.ts';
+import { advertisedAddress } from '../server/config/host-port.ts';
 import type { LeafListenerOptions } from '../server/config/leaf-listener-options.ts';
 import type { TlsOptions } from '../server/config/transport-options.ts';
 import { listenOutcome } from '../server/connection/listen-outcome.ts';
@@ -379,9 +380,9 @@ export class LeafListener implements LinkLobby {
   private advertisedAddress({ advertise, host, port }: LeafListenerOptions): Address {
     const own = { host: this.reachableHost(host), port: this.address?.port ?? port ?? 0 };
     if (advertise === '') return own;
-    const [, named = '', told = ''] = /^(.*?)(?::(-?\d+))?$/.exec(advertise) ?? [];
-    const toldPort = Number(told);
-    return { host: named.replace(/^\[|\]$/g, ''), port: toldPort > 0 ? toldPort : own.port };
+    const address = advertisedAddress(advertise, own.port);
+    // One that is no address ended the start.
+    return typeof address === 'string' ? own : address;
   }
 }
 

@@ -45,8 +45,6 @@ const CATALOG_ASSET = 0;
 /** A change of the catalog has at most so many bytes as JSON. */
 const CHANGE_BYTES_MAX: number = FRAME_BYTES_MAX - FRAME_HEADER_BYTES;
 
-export type { AssetHost } from './asset-host.ts';
-
 export class Storage implements LogParticipant {
   joinedLsn = -1;
   lastLsn = 0;

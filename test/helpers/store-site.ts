@@ -4,10 +4,11 @@
  */
 import { ConsumerLog } from '../../jetstream/consumer/consumer-log.ts';
 import { ConsumerState } from '../../jetstream/consumer/consumer-state.ts';
+import type { AssetHost } from '../../jetstream/store/asset-host.ts';
 import type { AssetKind, CatalogEntry } from '../../jetstream/store/catalog.ts';
 import type { SyncMode } from '../../jetstream/store/commit-log.ts';
 import { FileStore } from '../../jetstream/store/file-store.ts';
-import { type AssetHost, Storage } from '../../jetstream/store/storage.ts';
+import { Storage } from '../../jetstream/store/storage.ts';
 import type { StoreLimits } from '../../jetstream/store/store.ts';
 import { STORE_SIZES, type StoreSizes } from '../../jetstream/store/store-sizes.ts';
 import type { Io } from '../../server/io/io.ts';

@@ -8,6 +8,8 @@ import type { ServerInfo } from './protocol/server-info.ts';
 
 /** Clients are closed in so many steps. */
 const STEPS = 20;
+/** However long it may take all in all, a few clients need not wait for one another longer. */
+const INTERVAL_OF_CLIENT_MS_MAX = 1_000;
 
 interface LameDuck {
   readonly io: Io;
@@ -27,8 +29,10 @@ export function drainClients(server: LameDuck, done: () => void): void {
   const { lameDuckDurationMs, lameDuckGraceMs } = options;
   io.timers.after(clients.size === 0 ? 0 : lameDuckGraceMs, () => {
     log.notice('Closing existing clients');
-    const intervalMs = Math.max(1, (lameDuckDurationMs - lameDuckGraceMs) / STEPS);
-    closeSome(server, Math.ceil(clients.size / STEPS), intervalMs, done);
+    const count = Math.ceil(clients.size / STEPS);
+    const shareMs = (lameDuckDurationMs - lameDuckGraceMs) / STEPS;
+    const intervalMs = Math.max(1, Math.min(shareMs, count * INTERVAL_OF_CLIENT_MS_MAX));
+    closeSome(server, count, intervalMs, done);
   });
 }
 

@@ -46,6 +46,14 @@ describeTargets('--signal', (target) => {
     expect(server.log).toMatch(/Entering lame duck mode.*Trapped "terminated" signal.*Closing existing clients/s);
   });
 
+  test('a few clients do not keep a lame duck for as long as many may', async () => {
+    const server = await serve(target, 'lame_duck_duration: "5m", lame_duck_grace_period: "100ms"');
+    for (const protocol of [0, 1, 1]) await clientOf(server, { protocol });
+    expect(signal(target, `ldm=${server.pid}`).status).toBe(0);
+    await until(() => server.exited, 'the end', 20_000);
+    expect(server.exitCode).toBe(0);
+  });
+
   test.each(['quit', 'term'])('%s ends it in good order', async (command) => {
     const server = await serve(target);
     expect(signal(target, `${command}=${server.pid}`)).toEqual({ status: 0, stderr: '' });

@@ -9,8 +9,7 @@ import type { BatchUse } from './batch-table.ts';
 /** Bytes that all streams of one kind of storage hold together. */
 export interface StorageUse {
   bytes: number;
-  /** What they may hold. */
-  /** A reload may raise it. */
+  /** What they may hold; a reload may raise it. */
   bytesMax: number;
 }
 

@@ -41,6 +41,7 @@ import { replacedBy } from './rollup.ts';
 import { withImpliedRollup } from './schedule-check.ts';
 import { sourceIndexNames } from './source-name.ts';
 import { Schedules } from './schedules.ts';
+import { ServerRoom } from './server-room.ts';
 import { SourcePositions } from './source-positions.ts';
 import { StreamClock, timeMs } from './stream-clock.ts';
 import { type RememberingStream, StreamMemory } from './stream-memory.ts';
@@ -48,7 +49,7 @@ import { StreamSubscriptions } from './stream-subscriptions.ts';
 import { VisibleWaits } from './visible-waits.ts';
 import { WindowClock } from './window-clock.ts';
 import type { StreamConfig } from './stream-config.ts';
-import type { StorageUse, StreamHost } from './stream-host.ts';
+import type { StreamHost } from './stream-host.ts';
 
 export class Stream implements Sink, StoreListener, BatchingStream, TakingStream, RememberingStream {
   readonly sinkKind: SinkKind = 'internal';
@@ -64,10 +65,8 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   config: StreamConfig;
   readonly check: PublishCheck;
   readonly answers: PublishAnswers;
-
   /** Which messages somebody waits for, where that decides what is kept. */
   readonly interest: Interest;
-
   readonly clock: StreamClock;
   readonly dedup: DedupWindow = new DedupWindow();
   readonly windowClock: WindowClock;
@@ -85,8 +84,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   private readonly visibleWaits: VisibleWaits;
   private transform: InboundTransform | null = null;
   private republisher: Republisher | null = null;
-  private readonly use: StorageUse;
-  private useBytes = 0;
+  private readonly serverRoom: ServerRoom;
   private readonly accountRoom: AccountRoom;
   private readonly subscriptions: StreamSubscriptions;
   private isStarted = false;
@@ -112,10 +110,8 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.windowClock = new WindowClock(host.io.clock);
     const windowMs = (): number => millisecondsOf(this.config.duplicateWindowNs);
     this.idExpiry = new IdExpiry(host.io.timers, this.dedup, this.windowClock, windowMs);
-    const isFile = config.storage === 'file';
-    this.use = isFile ? host.fileUse : host.memoryUse;
-    const firstSequence = Math.max(1, config.firstSeq);
-    this.store = isFile ? this.fileStore(firstSequence) : new MemoryStore(host.io.timers, this, firstSequence);
+    this.store = this.makeStore(Math.max(1, config.firstSeq));
+    this.serverRoom = new ServerRoom(host, config.storage, this.store);
     this.accountRoom = new AccountRoom(account, accountUse, config.storage, this.store);
     this.check = new PublishCheck(this.store, this.dedup, this.accountRoom, () => this.windowClock.nowMs);
     this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeMarker(marker));
@@ -130,8 +126,9 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.applyLimits();
   }
 
-  private fileStore(firstSequence: number): FileStore {
-    const { storage } = this.host;
+  private makeStore(firstSequence: number): MessageStore {
+    const { storage, io } = this.host;
+    if (this.config.storage === 'memory') return new MemoryStore(io.timers, this, firstSequence);
     const directory = storage.assetDirectory('stream', this.number);
     const store = new FileStore(storage, this.number, directory, this, new StreamMemory(this), firstSequence);
     store.onReadError = (sequence, error) => this.readFailed(sequence, error);
@@ -195,8 +192,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   /** Removes the stream and everything in it. */
   destroy(done: () => void): void {
     this.stop();
-    this.use.bytes -= this.useBytes;
-    this.useBytes = 0;
+    this.serverRoom.leave();
     this.accountRoom.leave();
     this.store.destroy(done);
   }
@@ -345,15 +341,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
 
   /** Why no message at all can be taken now. */
   intakeError(): ApiError | null {
-    const { host, use } = this;
-    if (this.config.sealed) return ApiErrors.streamSealed;
-    if (use.bytes > use.bytesMax) return ApiErrors.insufficientResources;
-    if (this.config.storage !== 'file') return null;
-    const { log, files } = host.storage;
-    if (!log.acceptsMessages || files.writeError !== null) return ApiErrors.storageResourcesExceeded;
-    const pending = this.store.appendedSequence - this.store.lastSequence;
-    const tooMany = pending > host.maxBufferedMessages || log.pendingBytes > host.maxBufferedBytes;
-    return tooMany ? ApiErrors.tooManyRequests : null;
+    return this.config.sealed ? ApiErrors.streamSealed : this.serverRoom.check();
   }
 
   /** Calls back when what no consumer waits for any more is gone. */
@@ -401,14 +389,12 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   }
 
   private countUse(): void {
-    this.use.bytes += this.store.bytes - this.useBytes;
-    this.useBytes = this.store.bytes;
+    this.serverRoom.count();
     this.accountRoom.count();
   }
 
   private readFailed(sequence: number, error: Error): void {
-    this.host.log.error(
-      `Error reading message ${sequence} of stream '${this.account.name} > ${this.name}': ${error.message}`,
-    );
+    const name = `${this.account.name} > ${this.name}`;
+    this.host.log.error(`Error reading message ${sequence} of stream '${name}': ${error.message}`);
   }
 }

@@ -1,0 +1,52 @@
+/**
+ * Whether the server can take messages for a stream now: what all its streams hold together, a disk that fails, and how
+ * much waits to become durable.
+ */
+
+import { type ApiError, ApiErrors } from '../errors.ts';
+import type { MessageStore } from '../store/store.ts';
+import type { StorageUse, StreamHost } from './stream-host.ts';
+import type { StreamConfig } from './stream-config.ts';
+
+export class ServerRoom {
+  private readonly host: StreamHost;
+  private readonly store: MessageStore;
+  private readonly isFile: boolean;
+  private readonly use: StorageUse;
+  /** Bytes of the stream that are counted. */
+  private counted = 0;
+
+  constructor(host: StreamHost, storage: StreamConfig['storage'], store: MessageStore) {
+    this.host = host;
+    this.store = store;
+    this.isFile = storage === 'file';
+    this.use = this.isFile ? host.fileUse : host.memoryUse;
+  }
+
+  /** Why no message at all can be taken now. Errors: 10023, 10047, 10167. */
+  check(): ApiError | null {
+    const { host, use, store } = this;
+    if (use.bytes > use.bytesMax) return ApiErrors.insufficientResources;
+    if (!this.isFile) return null;
+    const { log, files } = host.storage;
+    if (!log.acceptsMessages || files.writeError !== null) return ApiErrors.storageResourcesExceeded;
+    const pending = store.appendedSequence - store.lastSequence;
+    const tooMany = pending > host.maxBufferedMessages || log.pendingBytes > host.maxBufferedBytes;
+    return tooMany ? ApiErrors.tooManyRequests : null;
+  }
+
+  /** The stream holds more, or less. */
+  count(): void {
+    this.countAs(this.store.bytes);
+  }
+
+  /** The stream is gone. */
+  leave(): void {
+    this.countAs(0);
+  }
+
+  private countAs(bytes: number): void {
+    this.use.bytes += bytes - this.counted;
+    this.counted = bytes;
+  }
+}

@@ -118,7 +118,12 @@ test('permissions allow what a walk over their lists allows', () => {
         expect(denied).toBe(covers(subscribe.deny, subject));
       }
       const isAllowed = subscribe.allow === null || covers(subscribe.allow, wanted);
-      expect(permissions.maySubscribe(wanted, '')).toBe(isAllowed && !covers(subscribe.deny, wanted));
+      const tokens = wanted.split('.');
+      const isFull = tokens.at(-1) === '>';
+      // `a.>` is refused where `a.*` is denied.
+      const narrowed = isFull ? tokens.with(-1, '*').join('.') : wanted;
+      const isDenied = covers(subscribe.deny, wanted) || covers(subscribe.deny, narrowed);
+      expect(permissions.maySubscribe(wanted, '')).toBe(isAllowed && !isDenied);
       const mayMeet = subscribe.deny.some((each) => subjectsCollide(each, wanted));
       expect(permissions.needsDeliveryCheck(wanted)).toBe(mayMeet);
     }),

@@ -118,10 +118,9 @@ test('permissions allow what a walk over their lists allows', () => {
         expect(denied).toBe(covers(subscribe.deny, subject));
       }
       const isAllowed = subscribe.allow === null || covers(subscribe.allow, wanted);
-      const tokens = wanted.split('.');
-      const isFull = tokens.at(-1) === '>';
       // `a.>` is refused where `a.*` is denied.
-      const narrowed = isFull ? tokens.with(-1, '*').join('.') : wanted;
+      const isFull = wanted === '>' || wanted.endsWith('.>');
+      const narrowed = isFull ? `${wanted.slice(0, -1)}*` : wanted;
       const isDenied = covers(subscribe.deny, wanted) || covers(subscribe.deny, narrowed);
       expect(permissions.maySubscribe(wanted, '')).toBe(isAllowed && !isDenied);
       const mayMeet = subscribe.deny.some((each) => subjectsCollide(each, wanted));

@@ -9,15 +9,17 @@ interface Starting {
   readonly options: ServerOptions;
   readonly id: string;
   readonly name: string;
+  /** Made when it is asked for, which loads what makes hashes. */
   readonly nodeHash: string;
 }
 
-export function logStart({ log, options, id, name, nodeHash }: Starting): void {
+export function logStart(starting: Starting): void {
+  const { log, options, id, name } = starting;
   log.notice('Starting nats-server');
   log.notice(`  Version:  ${NATS_VERSION} (petiole ${PETIOLE_VERSION})`);
   log.notice('  Git:      [not set]');
   log.notice(`  Name:     ${name}`);
-  if (options.jetstream.isEnabled) log.notice(`  Node:     ${nodeHash}`);
+  if (options.jetstream.isEnabled) log.notice(`  Node:     ${starting.nodeHash}`);
   log.notice(`  ID:       ${id}`);
   for (const warning of options.logWarnings) log.warn(warning);
   if (options.configFile !== '') {

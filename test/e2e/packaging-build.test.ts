@@ -1,6 +1,7 @@
 /** What `npm run build` promises: the same bytes each time, names replaced on request, nothing done twice. */
-import { spawnSync } from 'node:child_process';
+import { fork, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, readlinkSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -29,6 +30,27 @@ describe('the bundle', () => {
     const { stderr } = spawnSync('node', [join(out, 'petiole.cjs')], { encoding: 'utf8' });
     expect(stderr).toContain('at deepInside');
     expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(300);
+  });
+
+  it('loads nothing at a start that only few need, and that takes as long as all the rest', async () => {
+    const out = temporaryDirectory();
+    build('--out', out, '--bundle-only');
+    const preload = join(out, 'preload.cjs');
+    writeFileSync(preload, "process.on('message', () => process.send(process.moduleLoadList));");
+    const server = fork(join(out, 'petiole.cjs'), ['-a', '127.0.0.1', '-p', '-1'], {
+      execArgv: ['--require', preload],
+      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+    });
+    let log = '';
+    server.stderr?.on('data', (data: Buffer) => (log += data.toString()));
+    await expect.poll(() => log, { timeout: 15_000 }).toContain('Server is ready');
+    server.send('which');
+    const [modules] = (await once(server, 'message')) as [string[]];
+    server.kill();
+    await once(server, 'exit');
+    expect(modules).toContain('NativeModule net');
+    const late = ['crypto', 'worker_threads', 'tls', 'https', 'zlib'].map((name) => `NativeModule ${name}`);
+    expect(late.filter((name) => modules.includes(name))).toEqual([]);
   });
 
   it('fails on what the bundler warns of', () => {

@@ -30,6 +30,8 @@ try {
   process.stderr.write(`bench: ${(error as Error).message}\n`);
   process.exitCode = 1;
 }
+// A round that failed may have left connections open: nobody waits for them.
+process.exit();
 
 async function run(options: BenchOptions, rows: readonly Row[]): Promise<void> {
   if (storesInMemory() && rows.some(({ needsDisk }) => needsDisk)) {

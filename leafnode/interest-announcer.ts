@@ -42,7 +42,8 @@ export class InterestAnnouncer implements InterestAudience {
   private readonly timers: Timers;
   private readonly entriesPerTurn: number;
   private cursor: InterestEntry | null;
-  private isDone = false;
+  /** Everything has been told once. */
+  isDone = false;
   private isScheduled = false;
   /** Within a slice; what is written meanwhile begins no other. */
   private isTelling = false;

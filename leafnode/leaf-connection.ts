@@ -80,6 +80,12 @@ export abstract class LeafConnection extends Connection implements LeafOperation
   private pings = 0;
   private pongs = 0;
   private readonly fences: Fence[] = [];
+  /** What waits for room goes on at the end of the turn. */
+  private isProceeding = false;
+  private readonly proceed = (): void => {
+    this.isProceeding = false;
+    if (this.state === 'open') this.session?.proceed();
+  };
 
   protected constructor(host: ConnectionHost, socket: Socket, id: number, settings: LinkSettings) {
     super(host, socket, id);
@@ -326,9 +332,12 @@ export abstract class LeafConnection extends Connection implements LeafOperation
     this.session?.send(message);
   }
 
+  /** The socket may say so in the middle of a message, into which nothing else may be written. */
   override written(): void {
     super.written();
-    this.session?.proceed();
+    if (this.isProceeding || this.session?.isWaiting !== true) return;
+    this.isProceeding = true;
+    this.host.io.timers.afterTurn(this.proceed);
   }
 
   // ── deadlines and the end ────────────────────────────────────────────────────────────────────────────────────────

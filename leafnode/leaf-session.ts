@@ -92,6 +92,11 @@ export class LeafSession implements SpooledLink {
     if (this.isTold) spool.opened(this);
   }
 
+  /** Somebody here may wait for room in the queue. */
+  get isWaiting(): boolean {
+    return this.spool !== null || this.announcer?.isDone === false;
+  }
+
   /** The queue has emptied a little. */
   proceed(): void {
     this.announcer?.proceed();

@@ -102,6 +102,8 @@ export class OutboundQueue {
       this.seal(this.chunk);
       if (this.sizeClass < SIZE_CLASS_MAX) this.sizeClass++;
       this.afterSeal();
+      // Whoever heard that it was taken may have begun the next one.
+      if (this.chunk !== null) return this.reserve(bytes);
     }
     if (this.stopped) return false;
     let { sizeClass } = this;

@@ -39,6 +39,8 @@ class Owner implements QueueOwner {
   depth = 0;
   depthMax = 0;
   queue: OutboundQueue | null = null;
+  /** Called within a write that is taken at once. */
+  onTaken: (() => void) | null = null;
 
   get socket(): Socket {
     return { write: (pieces: readonly Uint8Array[]) => this.write(pieces) } as unknown as Socket;
@@ -53,7 +55,10 @@ class Owner implements QueueOwner {
     this.depthMax = Math.max(this.depthMax, this.depth);
     this.writes.push(pieces.length);
     this.taken.push(Buffer.concat(pieces));
-    if (this.takesAtOnce) this.queue?.written();
+    if (this.takesAtOnce) {
+      this.queue?.written();
+      this.onTaken?.();
+    }
     this.depth--;
   }
 
@@ -130,6 +135,29 @@ describe('the outbound queue', () => {
     expect(owner.bytes.subarray(1).equals(bytes)).toBe(true);
     expect(fixture.left).toEqual([0, 0]);
     expect(owner.events.filter((each) => each === 'waits')).toHaveLength(1);
+  });
+
+  it('loses nothing that is written when a chunk was taken in the middle of a message', () => {
+    const fixture = new Fixture();
+    const { owner, turn, queue } = fixture;
+    // Until its chunks are large, and are sent as soon as they are full.
+    fixture.send(patterned(3 * CHUNK_BYTES));
+    turn.end();
+    const before = owner.bytes.length;
+    owner.onTaken = () => {
+      owner.onTaken = null;
+      fixture.send(Buffer.from('in between'));
+    };
+    while (owner.onTaken !== null) {
+      expect(queue.reserve(100)).toBe(true);
+      queue.buffer.fill('m', queue.position, queue.position + 100);
+      queue.position += 100;
+    }
+    turn.end();
+    const sent = owner.bytes.subarray(before).toString('latin1');
+    expect(sent.replaceAll('m', '')).toBe('in between');
+    expect(sent.replace('in between', '').length % 100).toBe(0);
+    expect(fixture.left).toEqual([0, 0]);
   });
 
   it('has one write in flight, and fills the open chunk meanwhile', () => {

@@ -6,9 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { NatsConnection } from '@nats-io/transport-node';
 import { expect, it } from 'vitest';
 import { describeUnless } from '../helpers/describe-unless.ts';
-import { serve } from '../helpers/describe-targets.ts';
-import { natsClientOf } from '../helpers/linked-pair.ts';
-import { type ScriptedHub, startScriptedHub } from '../helpers/scripted-hub.ts';
+import type { ScriptedHub } from '../helpers/scripted-hub.ts';
+import { heard, openedLink, startSpooling } from '../helpers/spooling-site.ts';
 import { isAbsent, petiole } from '../helpers/targets.ts';
 import type { WireClient } from '../helpers/wire-client.ts';
 
@@ -70,13 +69,7 @@ describeUnless(isAbsent(target) ? target.absent : null, 'a hub that withdraws it
 /** A site with a spool, whose hub wants to hear it and is known to. */
 async function start(): Promise<{ hub: ScriptedHub; client: NatsConnection; first: WireClient }> {
   if (isAbsent(target)) throw new Error(target.absent);
-  const hub = await startScriptedHub();
-  const remote = `{ url: "${hub.url}", compression: off, spool { subjects: ["telemetry.>"] } }`;
-  const site = await serve(
-    target,
-    `jetstream { store_dir: "store", domain: site }\nleafnodes { reconnect: "100ms", remotes: [ ${remote} ] }`,
-  );
-  const client = await natsClientOf(site);
+  const { hub, client } = await startSpooling(target);
   const first = await returned(hub);
   await delay(SETTLED_MS);
   await publish(client, 'one');
@@ -87,8 +80,7 @@ async function start(): Promise<{ hub: ScriptedHub; client: NatsConnection; firs
 
 /** The next link of the site, on which the hub has told what it wants. */
 async function returned(hub: ScriptedHub): Promise<WireClient> {
-  const { link } = await hub.open({ compression: 'off' });
-  await heard(link, 'PING\r\n');
+  const link = await openedLink(hub);
   link.send(WANTED);
   return link;
 }
@@ -107,9 +99,4 @@ async function answer(link: WireClient): Promise<void> {
 async function publish(client: NatsConnection, payload: string): Promise<void> {
   client.publish('telemetry.a', payload);
   await client.flush();
-}
-
-async function heard(link: WireClient, text: string): Promise<string> {
-  const bytes = await link.take((received) => (received.includes(text) ? received.length : 'more'), text);
-  return bytes.toString('latin1');
 }

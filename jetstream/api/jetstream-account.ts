@@ -8,7 +8,7 @@ import type { StreamEntry } from './stream-entry.ts';
 export class JetStreamAccount {
   readonly account: Account;
   readonly streams: Map<string, StreamEntry> = new Map();
-  readonly use: AccountUse = { file: 0, memory: 0 };
+  readonly use: AccountUse = { file: { bytes: 0 }, memory: { bytes: 0 } };
   apiTotal = 0;
   apiErrors = 0;
 

@@ -5,6 +5,7 @@
 
 import { type ApiError, ApiErrors } from '../errors.ts';
 import type { MessageStore } from '../store/store.ts';
+import { BytesShare } from './bytes-share.ts';
 import type { StorageUse, StreamHost } from './stream-host.ts';
 import type { StreamConfig } from './stream-config.ts';
 
@@ -13,14 +14,14 @@ export class ServerRoom {
   private readonly store: MessageStore;
   private readonly isFile: boolean;
   private readonly use: StorageUse;
-  /** Bytes of the stream that are counted. */
-  private counted = 0;
+  private readonly share: BytesShare;
 
   constructor(host: StreamHost, storage: StreamConfig['storage'], store: MessageStore) {
     this.host = host;
     this.store = store;
     this.isFile = storage === 'file';
     this.use = this.isFile ? host.fileUse : host.memoryUse;
+    this.share = new BytesShare(this.use);
   }
 
   /** Why no message at all can be taken now. Errors: 10023, 10047, 10167. */
@@ -37,16 +38,11 @@ export class ServerRoom {
 
   /** The stream holds more, or less. */
   count(): void {
-    this.countAs(this.store.bytes);
+    this.share.set(this.store.bytes);
   }
 
   /** The stream is gone. */
   leave(): void {
-    this.countAs(0);
-  }
-
-  private countAs(bytes: number): void {
-    this.use.bytes += bytes - this.counted;
-    this.counted = bytes;
+    this.share.set(0);
   }
 }

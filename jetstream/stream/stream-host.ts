@@ -5,10 +5,10 @@ import type { Log } from '../../server/io/log.ts';
 import type { Storage } from '../store/storage.ts';
 import type { Advisories } from '../advisories.ts';
 import type { BatchUse } from './batch-table.ts';
+import type { BytesTotal } from './bytes-share.ts';
 
 /** Bytes that all streams of one kind of storage hold together. */
-export interface StorageUse {
-  bytes: number;
+export interface StorageUse extends BytesTotal {
   /** What they may hold; a reload may raise it. */
   bytesMax: number;
 }

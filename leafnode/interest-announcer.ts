@@ -45,8 +45,6 @@ export class InterestAnnouncer implements InterestAudience {
   /** Everything has been told once. */
   isDone = false;
   private isScheduled = false;
-  /** Within a slice; what is written meanwhile begins no other. */
-  private isTelling = false;
   private isStopped = false;
   /** Entries the peer has been told of and not told the end of. */
   told = 0;
@@ -71,9 +69,9 @@ export class InterestAnnouncer implements InterestAudience {
     return this.link.isIsolated;
   }
 
-  /** The queue has emptied a little. */
+  /** The queue has emptied a little; heard in a turn of its own, never from within a write of this link. */
   proceed(): void {
-    if (!this.isDone && !this.isScheduled && !this.isTelling) this.tellSlice();
+    if (!this.isDone && !this.isScheduled) this.tellSlice();
   }
 
   stop(): void {
@@ -100,14 +98,12 @@ export class InterestAnnouncer implements InterestAudience {
   private tellSlice(): void {
     if (this.isStopped) return;
     const { queue } = this.link;
-    this.isTelling = true;
     for (let i = 0; i < this.entriesPerTurn && this.cursor !== null; i++) {
       const entry = this.cursor;
       const weight = entry.weightFor(this.link);
       this.cursor = entry.next;
       if (weight > 0 && this.tell(entry, weight)) this.told++;
     }
-    this.isTelling = false;
     if (this.cursor === null) {
       this.isDone = true;
       this.interest.arrived(this);

@@ -7,7 +7,8 @@
  *                   └──────────── in.new ◄────────── orders.new ◄────┘
  *
  * An account without imports pays one comparison per subscription, and nothing per message. So interest in the exporting
- * account is that of real subscribers, and members of one queue group compete across accounts, as with nats-server.
+ * account is that of real subscribers, and members of one queue group compete across accounts, as with nats-server. A shadow
+ * has no shadow: what an account imports it does not hand on to those who import from it.
  *
  * Bounds: one shadow per subscription and import that it meets.
  */
@@ -43,6 +44,7 @@ export class StreamImports {
   }
 
   subscriptionAdded(subscription: Subscription): void {
+    if (subscription.sink instanceof Shadow) return;
     if (subscription.sink.sinkKind === 'internal' && isOwnService(subscription)) return;
     const shadows: Shadow[] = [];
     for (const each of this.imports) {

@@ -210,7 +210,7 @@ function copyInPieces(from, to) {
   return to;
 }
 
-/** The path of the blob: the bundle, its compiled form, the addon and the flags. */
+/** The path of the blob: the bundle, its compiled form, the addon with its digest, and the flags. */
 function makeBlob({ bundle, base, addon, folder }) {
   const config = {
     // Relative, because stack traces show this name and the blob keeps it: it must not depend on the folder.
@@ -222,9 +222,10 @@ function makeBlob({ bundle, base, addon, folder }) {
     execArgv: runtimeFlags,
     // A daemon's flags are its own: NODE_OPTIONS is for whoever starts Node by that name.
     execArgvExtension: 'none',
-    assets: { 'better-sqlite3.node': addon },
+    assets: { 'better-sqlite3.node': addon, 'better-sqlite3.sha256': 'addon.sha256' },
   };
   writeFileSync(join(folder, config.main), bundle);
+  writeFileSync(join(folder, 'addon.sha256'), createHash('sha256').update(readFileSync(addon)).digest('hex'));
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
   // V8 rejects a code cache made under other flags than it runs with. The seed makes the cache the same each time.
   run(base, [...runtimeFlags, '--random-seed=1', '--experimental-sea-config', 'config.json'], folder);

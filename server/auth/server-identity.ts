@@ -5,10 +5,10 @@
  * Source: nats-server's hash of names (SHA-256, each byte modulo 62).
  */
 
-import type { Buffer } from 'node:buffer';
-import { createHash } from 'node:crypto';
+import { Buffer } from 'node:buffer';
 import { encodeNkey } from '../protocol/nkey.ts';
 import { base62 } from '../protocol/base62.ts';
+import { sha256 } from '../protocol/sha256.ts';
 
 const NODE_HASH_LENGTH = 8;
 
@@ -19,5 +19,5 @@ export function serverId(bytes: Buffer): string {
 
 /** The 8 characters by which the log and Raft call a server of this name. */
 export function nodeHash(name: string): string {
-  return base62(createHash('sha256').update(name).digest().subarray(0, NODE_HASH_LENGTH));
+  return base62(sha256(Buffer.from(name)).subarray(0, NODE_HASH_LENGTH));
 }

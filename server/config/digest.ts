@@ -5,14 +5,18 @@
  */
 
 import { createHash } from 'node:crypto';
+import { sha256 } from '../protocol/sha256.ts';
 import { isDatetime } from './tree.ts';
 import type { ConfigMap, ConfigValue } from './tree.ts';
 
+/** Above this node:crypto is faster, loading it included. */
+const OWN_DIGEST_BYTES_MAX = 32 * 1024;
+
 /** `sha256:` and the hexadecimal digest. */
 export function configDigest(map: ConfigMap): string {
-  return `sha256:${createHash('sha256')
-    .update(`${json(map)}\n`)
-    .digest('hex')}`;
+  const bytes = Buffer.from(`${json(map)}\n`);
+  const digest = bytes.length > OWN_DIGEST_BYTES_MAX ? createHash('sha256').update(bytes).digest() : sha256(bytes);
+  return `sha256:${digest.toString('hex')}`;
 }
 
 function json(value: ConfigValue): string {

@@ -12,12 +12,12 @@
  * directory, $XDG_RUNTIME_DIR, /dev/shm, /tmp. The last two are shared with other users. Hence nothing is loaded from a
  * folder that others could write to, a link is never followed, and a file is loaded only if it is ours and has the
  * asset's bytes, compared when it is found and again after it was written. A file cut short by a power failure is
- * found by the same comparison, so nothing is synced.
+ * found by the same comparison, so nothing is synced. The digest only makes the name: the build puts it beside the asset,
+ * since to compute it, and to load node:crypto for that, takes as long as the rest of a start.
  *
  * Bounds: one file per version and place. Unpacking removes what other versions left there more than an hour ago; a
  * process that has loaded such a file keeps it until it ends.
  */
-import { createHash, randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -36,6 +36,7 @@ import { dirname, join } from 'node:path';
 import { getRawAsset, isSea } from 'node:sea';
 
 const ASSET = 'better-sqlite3.node';
+const DIGEST_ASSET = 'better-sqlite3.sha256';
 /** A file of another version younger than this may belong to a process that is just starting. */
 const LEFTOVER_AGE_MS = 3_600_000;
 
@@ -68,10 +69,13 @@ let loaded: object | null = null;
  * Blocks: a few milliseconds, more when it must unpack. Throws `NativeAddonError`.
  */
 export function loadSqliteAddon(storeDirectory: string | null): object {
-  loaded ??= isSea()
-    ? loadUnpacked(new Uint8Array(getRawAsset(ASSET)), unpackingPlaces(storeDirectory, process.env))
-    : loadInstalled();
+  loaded ??= isSea() ? loadCarried(unpackingPlaces(storeDirectory, process.env)) : loadInstalled();
   return loaded;
+}
+
+function loadCarried(places: readonly string[]): object {
+  const digest = Buffer.from(getRawAsset(DIGEST_ASSET)).toString('latin1');
+  return loadUnpacked(new Uint8Array(getRawAsset(ASSET)), digest, places);
 }
 
 /** Where the addon may be unpacked, in the order of trying. */
@@ -83,13 +87,16 @@ export function unpackingPlaces(
   return candidates.filter((place): place is string => place !== null && place !== '');
 }
 
-/** Unpacks the addon in the first place that serves and loads it. Throws `NativeAddonError` when none does. */
-export function loadUnpacked(addon: Uint8Array, places: readonly string[]): object {
+/**
+ * Unpacks the addon in the first place that serves and loads it; `digest` tells its version from others. Throws
+ * `NativeAddonError` when none does.
+ */
+export function loadUnpacked(addon: Uint8Array, digest: string, places: readonly string[]): object {
   const tried: FailedPlace[] = [];
   let cause: unknown;
   for (const place of places) {
     try {
-      return loadFrom(unpack(addon, place));
+      return loadFrom(unpack(addon, digest, place));
     } catch (error) {
       cause = error;
       tried.push({ place, reason: error instanceof Error ? error.message : String(error) });
@@ -119,13 +126,14 @@ function loadFrom(path: string): object {
 }
 
 /** The path of a file in `place` that holds the addon and that nobody else can change. */
-function unpack(addon: Uint8Array, place: string): string {
+function unpack(addon: Uint8Array, digest: string, place: string): string {
   const folder = makePrivateFolder(place);
-  const name = `better-sqlite3-${createHash('sha256').update(addon).digest('hex')}.node`;
+  const name = `better-sqlite3-${digest}.node`;
   const path = join(folder, name);
   if (isOurs(path, addon)) return path;
 
-  const temporary = `${path}.${process.pid}.${randomBytes(6).toString('hex')}`;
+  // Two containers may have the same process id; nobody else can write to the folder, so nobody has to be unable to guess.
+  const temporary = `${path}.${process.pid}.${Math.random().toString(36).slice(2)}`;
   try {
     writeFileSync(temporary, addon, { flag: 'wx', mode: 0o500 });
     renameSync(temporary, path);

@@ -32,24 +32,17 @@ describe('the bundle', () => {
     expect(Math.max(...stderr.split('\n').map((line) => line.length))).toBeLessThan(300);
   });
 
-  it('loads nothing at a start that only few need, and that takes as long as all the rest', async () => {
+  it.each([
+    ['without JetStream', ['server_name: edge'], ['zlib']],
+    ['with JetStream', ['server_name: edge', 'jetstream: { store_dir: STORE }'], []],
+  ])('loads nothing at a start %s that few need and that takes as long as all the rest', async (_, lines, more) => {
     const out = temporaryDirectory();
     build('--out', out, '--bundle-only');
-    const preload = join(out, 'preload.cjs');
-    writeFileSync(preload, "process.on('message', () => process.send(process.moduleLoadList));");
-    const server = fork(join(out, 'petiole.cjs'), ['-a', '127.0.0.1', '-p', '-1'], {
-      execArgv: ['--require', preload],
-      stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
-    });
-    let log = '';
-    server.stderr?.on('data', (data: Buffer) => (log += data.toString()));
-    await expect.poll(() => log, { timeout: 15_000 }).toContain('Server is ready');
-    server.send('which');
-    const [modules] = (await once(server, 'message')) as [string[]];
-    server.kill();
-    await once(server, 'exit');
+    const config = join(out, 'site.conf');
+    writeFileSync(config, lines.join('\n').replace('STORE', JSON.stringify(join(out, 'data'))));
+    const modules = await modulesLoaded(join(out, 'petiole.cjs'), ['-a', '127.0.0.1', '-p', '-1', '-c', config]);
     expect(modules).toContain('NativeModule net');
-    const late = ['crypto', 'worker_threads', 'tls', 'https', 'zlib'].map((name) => `NativeModule ${name}`);
+    const late = ['crypto', 'worker_threads', 'tls', 'https', ...more].map((name) => `NativeModule ${name}`);
     expect(late.filter((name) => modules.includes(name))).toEqual([]);
   });
 
@@ -100,6 +93,26 @@ function build(...args: readonly string[]): string {
 
 function tryBuild(...args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync('node', [join(tools, 'build.mjs'), ...args], { encoding: 'utf8' });
+}
+
+/** The modules of the runtime that a server has loaded when it is ready. */
+async function modulesLoaded(bundle: string, args: readonly string[]): Promise<string[]> {
+  const preload = join(temporaryDirectory(), 'preload.cjs');
+  writeFileSync(preload, "process.on('message', () => process.send(process.moduleLoadList));");
+  const server = fork(bundle, args, {
+    execArgv: ['--require', preload],
+    // Outside the executable the SQLite addon is the one that npm installed.
+    env: { ...process.env, NODE_PATH: join(tools, '../node_modules') },
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  });
+  let log = '';
+  server.stderr?.on('data', (data: Buffer) => (log += data.toString()));
+  await expect.poll(() => log, { timeout: 15_000 }).toContain('Server is ready');
+  server.send('which');
+  const [modules] = (await once(server, 'message')) as [string[]];
+  server.kill();
+  await once(server, 'exit');
+  return modules;
 }
 
 function digestOf(path: string): string {

@@ -2,6 +2,7 @@
  * The config grammar: what each notation means, where values are said to stand, and the words of each error. All
  * expectations are what nats-server 2.15.2's parser answers, but for those under "differs from nats-server".
  */
+import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { INCLUDES_MAX, parseConfigFile, VALUES_MAX } from '../../server/config/parser.ts';
 import { configDigest } from '../../server/config/digest.ts';
@@ -386,6 +387,12 @@ describe('the digest', () => {
     expect(configDigest(parse(' {"a": 1, "b": {"c": [1.5, true, 2020-01-02T03:04:05Z]}}'))).toBe(
       'sha256:4e91c8aa2e8b21238c81f8229594f2010035c9bfa05d4b793daea61ac37794b4',
     );
+  });
+
+  test('is the same in kind for a large file', () => {
+    const value = 'x'.repeat(40_000);
+    const json = createHash('sha256').update(`{"a":"${value}"}\n`).digest('hex');
+    expect(configDigest(parse(`a: ${value}`))).toBe(`sha256:${json}`);
   });
 
   test('does not depend on notation or order', () => {

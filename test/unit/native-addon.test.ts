@@ -63,7 +63,7 @@ describe('the addon in development', () => {
 describe('unpacking the addon', () => {
   it('makes one private file in a private folder', () => {
     const place = temporaryDirectory();
-    expect(answerOf(loadUnpacked(asset, [place]))).toBe(42);
+    expect(answerOf(loadUnpacked(asset, digest, [place]))).toBe(42);
     expect(readdirSync(folderIn(place))).toEqual([`better-sqlite3-${digest}.node`]);
     expect(statSync(folderIn(place)).mode & 0o777).toBe(0o700);
     expect(statSync(fileIn(place)).mode & 0o777).toBe(0o500);
@@ -71,9 +71,9 @@ describe('unpacking the addon', () => {
 
   it('uses what an earlier start has unpacked', () => {
     const place = temporaryDirectory();
-    loadUnpacked(asset, [place]);
+    loadUnpacked(asset, digest, [place]);
     const first = lstatSync(fileIn(place));
-    loadUnpacked(asset, [place]);
+    loadUnpacked(asset, digest, [place]);
     const second = lstatSync(fileIn(place));
     expect([second.ino, second.mtimeMs]).toEqual([first.ino, first.mtimeMs]);
   });
@@ -87,7 +87,7 @@ describe('unpacking the addon', () => {
     const place = temporaryDirectory();
     mkdirSync(folderIn(place), { mode: 0o700 });
     spoil(fileIn(place));
-    expect(answerOf(loadUnpacked(asset, [place]))).toBe(42);
+    expect(answerOf(loadUnpacked(asset, digest, [place]))).toBe(42);
     expect(lstatSync(fileIn(place)).isFile()).toBe(true);
     expect(lstatSync(fileIn(place)).mode & 0o777).toBe(0o500);
     expect(readFileSync(fileIn(place)).equals(asset)).toBe(true);
@@ -98,7 +98,7 @@ describe('unpacking the addon', () => {
     mkdirSync(folderIn(place), { mode: 0o700 });
     writeFileSync(fileIn(place), asset, { mode: 0o500 });
     chownSync(fileIn(place), 65_534, 65_534);
-    loadUnpacked(asset, [place]);
+    loadUnpacked(asset, digest, [place]);
     expect(lstatSync(fileIn(place)).uid).toBe(0);
   });
 
@@ -110,7 +110,7 @@ describe('unpacking the addon', () => {
     writeFileSync(old, '');
     writeFileSync(young, '');
     utimesSync(old, new Date(0), new Date(Date.now() - 2 * 3_600_000));
-    loadUnpacked(asset, [place]);
+    loadUnpacked(asset, digest, [place]);
     expect([existsSync(old), existsSync(young)]).toEqual([false, true]);
   });
 });
@@ -124,27 +124,27 @@ describe('a place that does not serve', () => {
   ])('is passed over: it %s', (_, spoil, reason) => {
     const bad = spoil(temporaryDirectory());
     const good = temporaryDirectory();
-    expect(answerOf(loadUnpacked(asset, [bad, good]))).toBe(42);
+    expect(answerOf(loadUnpacked(asset, digest, [bad, good]))).toBe(42);
     expect(existsSync(fileIn(good))).toBe(true);
-    expect(failureOf(() => loadUnpacked(asset, [bad])).tried[0]?.reason).toMatch(reason);
+    expect(failureOf(() => loadUnpacked(asset, digest, [bad])).tried[0]?.reason).toMatch(reason);
   });
 
   it.skipIf(uid !== 0)("is passed over: it holds another user's folder", () => {
     const bad = temporaryDirectory();
     mkdirSync(folderIn(bad), { mode: 0o700 });
     chownSync(folderIn(bad), 65_534, 65_534);
-    expect(failureOf(() => loadUnpacked(asset, [bad])).tried[0]?.reason).toMatch(/belongs to user 65534/);
+    expect(failureOf(() => loadUnpacked(asset, digest, [bad])).tried[0]?.reason).toMatch(/belongs to user 65534/);
   });
 
   it('leaves nothing behind when the system does not load from it', () => {
     const place = temporaryDirectory();
-    const failure = failureOf(() => loadUnpacked(Buffer.from('no library'), [place]));
+    const failure = failureOf(() => loadUnpacked(Buffer.from('no library'), 'none', [place]));
     expect(failure.code).toBe('ADDON_NOT_LOADED');
     expect(readdirSync(folderIn(place))).toEqual([]);
   });
 
   it('is named in the error with each other one and its reason', () => {
-    const failure = failureOf(() => loadUnpacked(asset, ['/nonexistent/a', '/nonexistent/b']));
+    const failure = failureOf(() => loadUnpacked(asset, digest, ['/nonexistent/a', '/nonexistent/b']));
     expect(failure.tried.map(({ place }) => place)).toEqual(['/nonexistent/a', '/nonexistent/b']);
     expect(failure.message).toMatch(/writable and not mounted noexec; tried \/nonexistent\/a \(ENOENT.*b \(ENOENT/);
   });

@@ -17,6 +17,8 @@ export interface BatchingStream {
   readonly answers: PublishAnswers;
   /** Stores the message, which was checked; its sequence. */
   append(message: Message): number;
+  /** The same outside an atomic batch. */
+  appendAlone(message: Message): number;
   /** Answers the message, if it has a reply subject, behind all answers before it. `text`: a string of bytes. */
   answer(message: Message, text: string): void;
 }

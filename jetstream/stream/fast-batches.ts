@@ -169,7 +169,7 @@ export class FastBatches {
     const { stream, reply } = this;
     const hasHeaders = message.payloadStart > message.bodyStart;
     const error = hasHeaders ? stream.check.checkExpectedMessageId() : null;
-    if (error === null) batch.streamSequence = stream.append(message);
+    if (error === null) batch.streamSequence = stream.appendAlone(message);
     else {
       // nats-server finds this out late: the batch doesn't hear of it.
       if (!stream.config.noAck) stream.answer(message, stream.answers.errorText(error));

@@ -8,16 +8,15 @@
  * What a publisher is told, and what consumers see, is only what is durable.
  */
 
-import { Buffer } from 'node:buffer';
 import type { Account } from '../../server/account/account.ts';
-import { Message } from '../../server/protocol/message.ts';
+import type { Message } from '../../server/protocol/message.ts';
 import { millisecondsOf } from '../../server/protocol/nanoseconds.ts';
 import type { Sink, SinkKind } from '../../server/ports.ts';
 import type { Subscription } from '../../server/subject/subscription.ts';
 import { type ApiError, ApiErrors } from '../errors.ts';
 import { FileStore } from '../store/file-store.ts';
 import { MemoryStore } from '../store/memory-store.ts';
-import { REPLACES_ITSELF, REPLACES_NOTHING } from '../store/record.ts';
+import { REPLACES_NOTHING } from '../store/record.ts';
 import type { MessageStore, StoreListener, Time } from '../store/store.ts';
 import { AccountRoom, type AccountUse } from './account-room.ts';
 import { AtomicBatches } from './atomic-batches.ts';
@@ -46,6 +45,7 @@ import { SourcePositions } from './source-positions.ts';
 import { StreamClock, timeMs } from './stream-clock.ts';
 import { type RememberingStream, StreamMemory } from './stream-memory.ts';
 import { StreamSubscriptions } from './stream-subscriptions.ts';
+import { UnwantedMessages } from './unwanted-messages.ts';
 import { VisibleWaits } from './visible-waits.ts';
 import { WindowClock } from './window-clock.ts';
 import type { StreamConfig } from './stream-config.ts';
@@ -89,8 +89,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
   private readonly subscriptions: StreamSubscriptions;
   private isStarted = false;
   private isStopped = false;
-  private readonly unwanted = new Message();
-  private readonly subjectOfUnwanted: Buffer;
+  private readonly unwanted: UnwantedMessages;
 
   /** `accountUse`: what the streams of the account hold, of which this is one. */
   constructor(
@@ -116,7 +115,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.check = new PublishCheck(this.store, this.dedup, this.accountRoom, () => this.windowClock.nowMs);
     this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeMarker(marker));
     this.interest = new Interest(this.store, host.io.timers, config.retention);
-    this.subjectOfUnwanted = Buffer.from(config.name, 'latin1');
+    this.unwanted = new UnwantedMessages(this.store, config.name);
     this.answers = new PublishAnswers(account, config.name, host.domain);
     this.subscriptions = new StreamSubscriptions(account, this);
     this.atomicBatches = new AtomicBatches(this);
@@ -255,7 +254,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
       return;
     }
     const { duplicateOf } = this.check;
-    const sequence = duplicateOf > 0 ? duplicateOf : this.append(message);
+    const sequence = duplicateOf > 0 ? duplicateOf : this.appendAlone(message);
     if (!wantsAck) return;
     if (this.config.allowMsgCounter && duplicateOf === 0) {
       this.answer(message, this.answers.counterText(sequence, this.check.counters.total));
@@ -273,11 +272,19 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
 
   /** `time`: what the message has had elsewhere. */
   append(message: Message, time: Time = this.clock.next()): number {
-    const sequence = this.isKept(message) ? this.appendKept(message, time) : this.appendUnwanted(message, time);
+    const sequence = this.isKept(message) ? this.appendKept(message, time) : this.unwanted.append(message, time);
     this.accountRoom.count();
     this.check.stored(message, sequence, this.config);
     this.schedules?.appended(message, this.isKept(message), sequence, time, this.check.headers);
     if (this.dedup.size > 0) this.idExpiry.start();
+    return sequence;
+  }
+
+  /** The same outside an atomic batch, within which nothing else may be asked of the store. */
+  appendAlone(message: Message): number {
+    const sequence = this.append(message);
+    const hasHeaders = message.payloadStart > message.bodyStart;
+    if (hasHeaders && !this.isKept(message)) this.unwanted.rollUp(sequence, this.check.headers);
     return sequence;
   }
 
@@ -317,15 +324,6 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.check.headers.read(marker.body, marker.bodyStart, marker.payloadStart);
     this.append(marker);
     return true;
-  }
-
-  /** Uses up a sequence; headers stay, since they may name an id. */
-  private appendUnwanted(message: Message, time: Time): number {
-    const { unwanted, subjectOfUnwanted: subject } = this;
-    unwanted.setSubject(subject, 0, subject.length);
-    unwanted.setBody(message.body, message.bodyStart, message.payloadStart, message.payloadStart);
-    unwanted.producer = message.producer;
-    return this.store.append(unwanted, time, REPLACES_ITSELF);
   }
 
   answer(message: Message, text: string): void {

@@ -122,6 +122,22 @@ describeTalks('retention', '', [
       await to.state('R7');
     },
   ],
+  ...(['memory', 'file'] as const).map((storage): [string, (to: JetStreamTalk) => Promise<void>] => [
+    `by interest and a roll-up of everything by what nobody wants, in ${storage}`,
+    async (to) => {
+      const name = `R7${storage}`;
+      await create(to, name, 'interest', { allow_rollup_hdrs: true, storage });
+      await consumer(to, name, 'c', { filter_subject: `${name}.a` });
+      for (const subject of ['a', 'b', 'a', 'a']) await to.publish(`${name}.${subject}`, subject);
+      await to.pull(name, 'c', 1);
+      await to.publish(`${name}.b`, 'nobody wants it', { 'Nats-Rollup': 'all', 'Nats-Msg-Id': 'known' });
+      await to.state(name, 'c');
+      await to.publish(`${name}.a`, 'the same', { 'Nats-Msg-Id': 'known' });
+      await to.publish(`${name}.a`, 'next');
+      await to.pull(name, 'c', 5);
+      await to.state(name, 'c');
+    },
+  ]),
   [
     'as a work queue and acknowledgements of every kind',
     async (to) => {

@@ -1,6 +1,6 @@
 /**
  * `exports` of an account: streams and services that others may import. Keys may stand in any order; those of services
- * on a stream are an error.
+ * on a stream are an error. Entries about one subject are one export.
  */
 
 import { goQuote } from '../protocol/go-quote.ts';
@@ -119,7 +119,34 @@ export function readExports(node: ConfigNode, reading: Reading): ExportOptions[]
     reading.error(node.place, `Exports should be an array, got ${goType(node.value)}`);
     return [];
   }
-  return node.value.map((entry) => readExport(entry, reading)).filter((each) => each !== null);
+  const bySubject = new Map<string, ExportOptions>();
+  for (const entry of node.value) {
+    const each = readExport(entry, reading);
+    if (each === null) continue;
+    const key = `${each.kind} ${each.subject}`;
+    const earlier = bySubject.get(key);
+    bySubject.set(key, earlier === undefined ? each : bothExports(earlier, each));
+  }
+  return [...bySubject.values()];
+}
+
+/**
+ * One export that the configuration tells in two entries. Accounts that either of them names are approved, and only these:
+ * an entry for everybody doesn't open what another one keeps for some. Latencies are those of services that answer once.
+ */
+function bothExports(earlier: ExportOptions, later: ExportOptions): ExportOptions {
+  const isRestricted = later.accounts !== null || later.accountTokenPosition > 0;
+  const responseType = later.responseType === 'singleton' ? earlier.responseType : later.responseType;
+  return {
+    ...later,
+    accounts:
+      earlier.accounts === null || later.accounts === null
+        ? (earlier.accounts ?? later.accounts)
+        : [...new Set([...earlier.accounts, ...later.accounts])],
+    accountTokenPosition: (isRestricted ? later : earlier).accountTokenPosition,
+    responseType,
+    latency: later.latency ?? (responseType === 'singleton' ? earlier.latency : null),
+  };
 }
 
 function readExport(node: ConfigNode, reading: Reading): ExportOptions | null {

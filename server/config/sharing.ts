@@ -30,8 +30,8 @@ export function checkSharing(accounts: readonly AccountOptions[], place: Place, 
   if (reading.hasErrors) return;
   const byName = new Map(accounts.map((account) => [account.name, account]));
   for (const { exports } of accounts) {
-    for (const each of exports) {
-      const fault = exportFault(each, exports, byName);
+    for (let i = 0; i < exports.length; i++) {
+      const fault = exportFault(exports, i, byName);
       if (fault !== null) reading.error(place, fault);
     }
   }
@@ -48,26 +48,36 @@ export function checkSharing(accounts: readonly AccountOptions[], place: Place, 
 }
 
 function exportFault(
-  options: ExportOptions,
   exports: readonly ExportOptions[],
+  position: number,
   byName: ReadonlyMap<string, AccountOptions>,
 ): string | null {
+  const options = exports[position];
+  if (options === undefined) return null;
   const { kind, subject, accounts, accountTokenPosition } = options;
   const unknown = accounts?.find((name) => !byName.has(name));
   if (unknown !== undefined) return `${goQuote(unknown)} account not defined for ${kind} export`;
   const isPlaced = accountTokenPosition <= 0 || subject.split('.')[accountTokenPosition - 1] === '*';
   if (!isPlaced) return `Error adding ${kind} export ${goQuote(subjectText(subject))}: sublist: invalid subject`;
-  const fault = latencyFault(options, exports);
+  const fault = latencyFault(options, exports, position);
   if (fault === null) return null;
   const [service, results] = [subject, options.latency?.subject ?? ''].map((each) => goQuote(subjectText(each)));
   return `Error adding service latency sampling for ${service} on subject ${results}: ${fault}`;
 }
 
-/** Latencies are published, and not to a service of the account itself; only of services that answer once. */
-function latencyFault({ latency, responseType }: ExportOptions, exports: readonly ExportOptions[]): string | null {
+/**
+ * Latencies are published, and not to a service that the account exports up to there; only of services that answer once.
+ */
+function latencyFault(
+  { latency, responseType }: ExportOptions,
+  exports: readonly ExportOptions[],
+  position: number,
+): string | null {
   if (latency === null) return null;
   const { subject } = latency;
-  const isService = exports.some((each) => each.kind === 'service' && isSubsetMatch(subject, each.subject));
+  const isService = exports.some(
+    (each, i) => i <= position && each.kind === 'service' && isSubsetMatch(subject, each.subject),
+  );
   if (!isValidLiteralSubject(subject) || isService) return 'invalid publish subject';
   return responseType === 'singleton' ? null : 'bad service response type';
 }

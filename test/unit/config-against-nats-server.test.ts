@@ -112,6 +112,21 @@ const FILES: readonly (string | Uint8Array)[] = [
   'accounts { A { exports: [ {service: a, accounts: [B]} ] } }',
   'accounts { A { exports: [ {service: a, account_token_position: 1} ] } }',
   'accounts { A { exports: [ {stream: "a.*", account_token_position: 2} ] } }',
+  ...['stream', 'service'].flatMap((kind) =>
+    [
+      `{${kind}: a}, {${kind}: a, accounts: [C]}`,
+      `{${kind}: a, accounts: [C]}, {${kind}: a}`,
+      `{${kind}: a, accounts: [C]}, {${kind}: a, accounts: [B]}`,
+      `{${kind}: a, accounts: [B]}, {${kind}: a, accounts: [C]}`,
+    ].map(
+      (exports) =>
+        `accounts { A { exports: [ ${exports} ] }, B { imports: [ {${kind}: {account: A, subject: a}} ] }, C {} }`,
+    ),
+  ),
+  'accounts { A { exports: [ {service: a, latency: b}, {service: "*"} ] } }',
+  'accounts { A { exports: [ {service: "*"}, {service: a, latency: b} ] } }',
+  'accounts { A { exports: [ {service: a, latency: b}, {service: a, response_type: stream} ] } }',
+  'accounts { A { exports: [ {service: a, response_type: stream}, {service: a, latency: b} ] } }',
   'accounts { A { imports: x } }',
   'accounts { A { imports: [ x ] } }',
   'accounts { A { imports: [ {stream: x} ] } }',

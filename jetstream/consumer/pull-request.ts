@@ -8,7 +8,7 @@
 import type { Buffer } from 'node:buffer';
 import { decode } from '../../server/protocol/go-json.ts';
 import { goBool, goDuration, goInt, goInt64, goString } from '../../server/protocol/go-json-schema.ts';
-import { field, GoStruct } from '../../server/protocol/go-json-struct.ts';
+import { field, GoStruct, type StructField } from '../../server/protocol/go-json-struct.ts';
 import { millisecondsOf, type Nanoseconds } from '../../server/protocol/nanoseconds.ts';
 import type { PriorityPolicy } from './consumer-config-fields.ts';
 
@@ -133,12 +133,17 @@ const wantedType: GoStruct<Wanted> = new GoStruct('server.JSApiConsumerGetNextRe
   field('max_bytes', 'maxBytes', goInt),
   field('no_wait', 'noWait', goBool),
   field('idle_heartbeat', 'heartbeatNs', goDuration),
-  field('group', 'group', goString),
-  field('min_pending', 'minPending', goInt64),
-  field('min_ack_pending', 'minAckPending', goInt64),
-  field('id', 'id', goString),
-  field('priority', 'priority', goInt),
+  ofPriorityGroup(field('group', 'group', goString)),
+  ofPriorityGroup(field('min_pending', 'minPending', goInt64)),
+  ofPriorityGroup(field('min_ack_pending', 'minAckPending', goInt64)),
+  ofPriorityGroup(field('id', 'id', goString)),
+  ofPriorityGroup(field('priority', 'priority', goInt)),
 ]);
+
+/** In nats-server these stand in a struct of their own, which what is wrong with one of them names. */
+function ofPriorityGroup(of: StructField<Wanted>): StructField<Wanted> {
+  return { ...of, path: ['PriorityGroup', ...of.path] };
+}
 
 const ONE_MESSAGE: Wanted = { ...wantedType.zero(), batch: 1 };
 

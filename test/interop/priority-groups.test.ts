@@ -53,6 +53,16 @@ describePullTalks('priority groups', [
      hear 1
      pull N {"batch":1,"priority":10}
      hear 1
+     pull N {"group":5}
+     hear 1
+     pull N {"min_pending":1.5}
+     hear 1
+     pull N {"min_ack_pending":"1"}
+     hear 1
+     pull N {"id":[]}
+     hear 1
+     pull N {"priority":true}
+     hear 1
      info C`,
   ],
   [

@@ -4,7 +4,7 @@
  * streams and ciphers along, node:child_process brings sockets).
  *
  * In the bundle each is replaced by an object of getters; the bundler reads an imported name where it is used, so the
- * code that imports need not know.
+ * code that imports need not know. What a start hashes, names and its config file, it hashes with @noble/hashes.
  */
 
 const lazyModules = ['node:crypto', 'node:child_process', 'node:worker_threads'];

@@ -1,7 +1,7 @@
 /** nats-server's short hash: eight letters and digits out of a SHA-256, in names that other servers compare. */
 
+import { sha256 } from '@noble/hashes/sha2.js';
 import { base62 } from '../../server/protocol/base62.ts';
-import { sha256 } from '../../server/protocol/sha256.ts';
 
 const LENGTH = 8;
 

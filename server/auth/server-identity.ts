@@ -6,9 +6,9 @@
  */
 
 import { Buffer } from 'node:buffer';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { encodeNkey } from '../protocol/nkey.ts';
 import { base62 } from '../protocol/base62.ts';
-import { sha256 } from '../protocol/sha256.ts';
 
 const NODE_HASH_LENGTH = 8;
 

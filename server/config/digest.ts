@@ -4,19 +4,14 @@
  * `>`, `&`, the two line separators and bytes that are not UTF-8 escaped, one line end behind it all.
  */
 
-import { createHash } from 'node:crypto';
-import { sha256 } from '../protocol/sha256.ts';
+import { sha256 } from '@noble/hashes/sha2.js';
 import { isDatetime } from './tree.ts';
 import type { ConfigMap, ConfigValue } from './tree.ts';
 
-/** Above this node:crypto is faster, loading it included. */
-const OWN_DIGEST_BYTES_MAX = 32 * 1024;
-
 /** `sha256:` and the hexadecimal digest. */
 export function configDigest(map: ConfigMap): string {
-  const bytes = Buffer.from(`${json(map)}\n`);
-  const digest = bytes.length > OWN_DIGEST_BYTES_MAX ? createHash('sha256').update(bytes).digest() : sha256(bytes);
-  return `sha256:${digest.toString('hex')}`;
+  const digest = sha256(Buffer.from(`${json(map)}\n`));
+  return `sha256:${Buffer.from(digest).toString('hex')}`;
 }
 
 function json(value: ConfigValue): string {

@@ -60,6 +60,7 @@ const pureBuiltins: ReadonlyMap<string, readonly string[] | 'everything'> = new 
 const packages: ReadonlyMap<string, readonly string[]> = new Map([
   ['better-sqlite3', ['jetstream/store', 'server/io']],
   ['bcryptjs', ['server/io']],
+  ['@noble/hashes/sha2.js', ['jetstream/stream', 'server/auth', 'server/config']],
 ]);
 
 interface Import {

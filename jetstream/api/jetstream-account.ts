@@ -2,13 +2,13 @@
 
 import type { Account } from '../../server/account/account.ts';
 import { type AccountJetStreamOptions, UNLIMITED_JETSTREAM } from '../../server/config/account-options.ts';
-import type { AccountUse } from '../stream/account-room.ts';
+import { AccountUse } from '../stream/account-room.ts';
 import type { StreamEntry } from './stream-entry.ts';
 
 export class JetStreamAccount {
   readonly account: Account;
   readonly streams: Map<string, StreamEntry> = new Map();
-  readonly use: AccountUse = { file: { bytes: 0 }, memory: { bytes: 0 } };
+  readonly use: AccountUse = new AccountUse();
   apiTotal = 0;
   apiErrors = 0;
 

@@ -13,6 +13,7 @@ import type { Account } from '../../server/account/account.ts';
 import type { JetStreamOptions } from '../../server/config/options.ts';
 import type { Io } from '../../server/io/io.ts';
 import type { Log } from '../../server/io/log.ts';
+import { NoticePace } from '../../server/io/notice-pace.ts';
 import { runSliced } from '../../server/io/slicer.ts';
 import type { ConsumerConfig } from '../consumer/consumer-config.ts';
 import { Consumer } from '../consumer/consumer.ts';
@@ -40,6 +41,8 @@ import { StreamServices } from './stream-services.ts';
 
 /** Numbers of assets that are in no catalog. */
 const MEMORY_NUMBERS_FROM = 2 ** 31;
+/** That streams hold more than they may is said again after this. */
+const RESOURCE_NOTICE_MS = 10_000;
 
 export interface JetStreamSite {
   readonly io: Io;
@@ -67,6 +70,7 @@ export class JetStream implements AssetHost, StreamHost {
   readonly storeDirectory: string;
   readonly fileUse: StorageUse;
   readonly memoryUse: StorageUse;
+  readonly resourceNotices: NoticePace = new NoticePace(RESOURCE_NOTICE_MS);
   readonly advisories: Advisories;
   readonly batchUse: BatchUse = { atomicBatches: 0, fastBatches: 0, stagedBytes: 0 };
   readonly maxPendingBytes: number;

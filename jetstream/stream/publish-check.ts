@@ -147,14 +147,14 @@ export class PublishCheck {
 
   /** Whether there is room for the message in the account, and in a stream that discards what is new. */
   checkRoom(message: Message, config: StreamConfig): ApiError | null {
-    const error = this.accountRoom.check(message, 0);
+    const error = this.accountRoom.check(message);
     if (error !== null || config.discard !== 'new') return error;
     return this.room.check(message, config, this.replacesOthers(message));
   }
 
   /** The same of a message in a batch, behind others that are not appended yet. */
   checkBatchRoom(message: Message, config: StreamConfig, before: RoomTaken): ApiError | null {
-    const error = this.accountRoom.check(message, before.bytes);
+    const error = this.accountRoom.checkInBatch(message, before.bytes);
     if (error !== null || config.discard !== 'new') return error;
     return this.room.checkInBatch(message, config, before, this.replacesOthers(message));
   }

@@ -27,7 +27,10 @@ export class ServerRoom {
   /** Why no message at all can be taken now. Errors: 10023, 10047, 10167. */
   check(): ApiError | null {
     const { host, use, store } = this;
-    if (use.bytes > use.bytesMax) return ApiErrors.insufficientResources;
+    if (use.bytes > use.bytesMax) {
+      this.complain();
+      return ApiErrors.insufficientResources;
+    }
     if (!this.isFile) return null;
     const { log, files } = host.storage;
     if (!log.acceptsMessages || files.writeError !== null) return ApiErrors.storageResourcesExceeded;
@@ -44,5 +47,11 @@ export class ServerRoom {
   /** The stream is gone. */
   leave(): void {
     this.share.set(0);
+  }
+
+  private complain(): void {
+    const { host } = this;
+    if (!host.resourceNotices.isDue(host.io.clock.monotonicMs())) return;
+    host.log.error(`JetStream ${this.isFile ? 'file' : 'memory'} resource limits exceeded for server`);
   }
 }

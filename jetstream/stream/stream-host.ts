@@ -2,6 +2,7 @@
 
 import type { Io } from '../../server/io/io.ts';
 import type { Log } from '../../server/io/log.ts';
+import type { NoticePace } from '../../server/io/notice-pace.ts';
 import type { Storage } from '../store/storage.ts';
 import type { Advisories } from '../advisories.ts';
 import type { BatchUse } from './batch-table.ts';
@@ -23,6 +24,8 @@ export interface StreamHost {
   readonly storage: Storage;
   readonly fileUse: StorageUse;
   readonly memoryUse: StorageUse;
+  /** How often the log hears that a stream's kind of storage holds too much. */
+  readonly resourceNotices: NoticePace;
   readonly advisories: Advisories;
   readonly batchUse: BatchUse;
   /** Bytes that a client may have unsent. */

@@ -111,7 +111,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     this.idExpiry = new IdExpiry(host.io.timers, this.dedup, this.windowClock, windowMs);
     this.store = this.makeStore(Math.max(1, config.firstSeq));
     this.serverRoom = new ServerRoom(host, config.storage, this.store);
-    this.accountRoom = new AccountRoom(account, accountUse, config.storage, this.store);
+    this.accountRoom = new AccountRoom(host, account, accountUse, config.storage, this.store);
     this.check = new PublishCheck(this.store, this.dedup, this.accountRoom, () => this.windowClock.nowMs);
     this.lifetimes = new MessageLifetimes(host.io, this.store, (marker) => this.storeMarker(marker));
     this.interest = new Interest(this.store, host.io.timers, config.retention);
@@ -310,7 +310,7 @@ export class Stream implements Sink, StoreListener, BatchingStream, TakingStream
     // What can't be stored is left alone until the next start.
     if (this.isStopped || this.config.sealed) return true;
     const message = this.transformed(published);
-    if (this.intakeError() !== null || this.accountRoom.check(message, 0) !== null) return false;
+    if (this.intakeError() !== null || this.accountRoom.check(message) !== null) return false;
     this.check.headers.read(message.body, message.bodyStart, message.payloadStart);
     const isFit = this.check.checkSize(message, this.config) === null && this.check.checkHeaderSize(message) === null;
     if (isFit) this.append(message);

@@ -51,11 +51,7 @@ it.each(own)('messages sent at once share the room of their account, of $name', 
 it.each(targets)('a batch takes no more than its account may hold, of $name $version', async (target) => {
   const client = await accountOf(target, 'max_file: 2048, max_mem: 1024');
   await publishTo(client, 'file', 3, { allow_atomic: true });
-  const batch = headers();
-  for (const [name, value] of Object.entries({ Id: 'b', Sequence: '1', Commit: '1' }))
-    batch.set(`Nats-Batch-${name}`, value);
-  const answer = await client.request('file', PAYLOAD, { timeout: 5000, headers: batch });
-  expect(answer.json()).toMatchObject({ error: { err_code: 10002 } });
+  expect(await publishBatch(client, 'file')).toMatchObject({ error: { err_code: 10002 } });
 });
 
 it.each(targets)('what an account holds is known after a restart, of $name $version', async (target) => {
@@ -83,6 +79,43 @@ it.each(own)('a mirror goes on when its account has room again, of $name', async
   expect(await messagesOf(client, 'file')).toBe(1);
 });
 
+it.each(targets)('the log tells of an account that has too much, seldom, of $name $version', async (target) => {
+  const config = `jetstream { store_dir: store }
+    accounts {
+      A { jetstream { max_file: 1024, max_mem: 1024 }, users: [{ user: u, password: p }] }
+      B { jetstream { max_file: 1024, max_mem: 1024 }, users: [{ user: v, password: p }] }
+    }`;
+  const server = await startServer(target, { config });
+  onTestFinished(() => server.stop());
+  const [a, b] = [await clientAt(server, 'u'), await clientAt(server, 'v')];
+  for (const stream of ['file', 'other', 'memory']) await publishTo(a, stream, 4);
+  await publishTo(b, 'file', 4, { allow_atomic: true });
+  await publishBatch(b, 'file');
+  const noticesIn = (log: string): string[] => log.match(/\[WRN\] JetStream .*/g)?.toSorted() ?? [];
+  const expected = [
+    "[WRN] JetStream account limits exceeded for 'B': resource limits exceeded for account (10002)",
+    '[WRN] JetStream file resource limits exceeded for account: "A"',
+    '[WRN] JetStream file resource limits exceeded for account: "B"',
+    '[WRN] JetStream memory resource limits exceeded for account: "A"',
+  ];
+  await until(() => new Set(noticesIn(server.log)).size === 4, 'all notices');
+  expect([...new Set(noticesIn(server.log))]).toEqual(expected);
+  // Of thirteen messages that were refused in a moment.
+  expect(noticesIn(server.log).length).toBeLessThan(13);
+});
+
+it.each(targets)('the log tells once that the server has too much, of $name $version', async (target) => {
+  const config = 'jetstream { store_dir: store, max_mem_store: 1024, max_file_store: 1024 }';
+  const server = await startServer(target, { config });
+  onTestFinished(() => server.stop());
+  const client = await clientAt(server);
+  expect(await publishTo(client, 'file', 4)).toMatchObject({ error: { err_code: 10023 } });
+  expect(await publishTo(client, 'memory', 4)).toMatchObject({ error: { err_code: 10023 } });
+  const notices = (): string[] => server.log.match(/\[ERR\] JetStream .*/g) ?? [];
+  await until(() => notices().length > 0, 'a notice');
+  expect(notices()).toEqual(['[ERR] JetStream file resource limits exceeded for server']);
+});
+
 async function messagesOf(client: NatsConnection, stream: string): Promise<number> {
   const answer = await client.request(`$JS.API.STREAM.INFO.${stream}`);
   return answer.json<{ state: { messages: number } }>().state.messages;
@@ -106,9 +139,10 @@ async function clientOf(target: Target, limits: string): Promise<NatsConnection>
   return clientAt(server);
 }
 
-async function clientAt(server: RunningServer): Promise<NatsConnection> {
+async function clientAt(server: RunningServer, user = ''): Promise<NatsConnection> {
   const { host, port } = server.address();
-  const client = await connect({ servers: `${host}:${port}` });
+  const login = user === '' ? {} : { user, pass: 'p' };
+  const client = await connect({ servers: `${host}:${port}`, ...login });
   onTestFinished(() => client.close());
   return client;
 }
@@ -119,6 +153,15 @@ async function publishTo(client: NatsConnection, name: string, count: number, se
   let acknowledgement: unknown = null;
   for (let sent = 0; sent < count; sent++) acknowledgement = (await client.request(name, PAYLOAD)).json();
   return acknowledgement;
+}
+
+/** Publishes one message as a batch of its own; the answer. */
+async function publishBatch(client: NatsConnection, subject: string): Promise<unknown> {
+  const batch = headers();
+  for (const [name, value] of Object.entries({ Id: 'b', Sequence: '1', Commit: '1' })) {
+    batch.set(`Nats-Batch-${name}`, value);
+  }
+  return (await client.request(subject, PAYLOAD, { timeout: 5000, headers: batch })).json();
 }
 
 function streamOf(name: string): object {

@@ -95,7 +95,12 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
     this.deliveryRights = this.rights?.grow === true ? this.rights : null;
     this.awaitsConnect = false;
     this.limitsChanged();
+    const { maxSubscriptions, subscriptions } = this;
     if (limits.hasTooManyClients) this.complain(PeerErrors.maximumAccountConnections);
+    else if (maxSubscriptions > 0 && subscriptions.size > maxSubscriptions) {
+      // nats-server closes those who have just as many as they may, too, at every reload; they would come back as they were.
+      this.complain(PeerErrors.loweredSubscriptions);
+    }
     return !this.isClosed;
   }
 

@@ -51,6 +51,7 @@ type PeerErrorName =
   | 'maximumAccountConnections'
   | 'throttled'
   | 'maximumSubscriptions'
+  | 'loweredSubscriptions'
   | 'staleConnection'
   | 'invalidProtocol'
   | 'noRespondersNeedHeaders'
@@ -73,6 +74,8 @@ export const PeerErrors: Readonly<Record<PeerErrorName, PeerError>> = {
     closes: 'Maximum Connections Exceeded',
   },
   maximumSubscriptions: { text: 'maximum subscriptions exceeded', closes: null },
+  /** Of those it has, since the limit is another one now. */
+  loweredSubscriptions: { text: 'maximum subscriptions exceeded', closes: 'Maximum Subscriptions Exceeded' },
   staleConnection: { text: 'Stale Connection', closes: 'Stale Connection' },
   invalidProtocol: { text: 'invalid client protocol', closes: 'Bad Client Protocol Version' },
   noRespondersNeedHeaders: {

@@ -102,6 +102,20 @@ describeTargets('a reload of accounts', (target) => {
     await a.expect('PONG\r\n');
   });
 
+  test('that lowers how much may be subscribed to closes who has more', async () => {
+    const server = await serve(target, `accounts { ${account('A')} }`);
+    const [many, few] = [await clientOf(server, ann), await clientOf(server, ann)];
+    many.send('SUB x 1\r\nSUB y 2\r\nSUB z 3\r\nPING\r\n');
+    few.send('SUB x 1\r\nPING\r\n');
+    for (const each of [many, few]) await each.expect('PONG\r\n');
+    expect(await reload(server, `accounts { ${account('A', 'limits { max_subscriptions: 2 }')} }`)).toMatch(APPLIED);
+    await many.expect(`-ERR 'maximum subscriptions exceeded'\r\n`);
+    await many.closed();
+    few.send('SUB y 2\r\nSUB z 3\r\nPING\r\n');
+    await few.expect(`-ERR 'maximum subscriptions exceeded'\r\nPONG\r\n`);
+    expect(server.log).toContain('maximum subscriptions exceeded\n');
+  });
+
   test('refuses another system account', async () => {
     const accounts = `accounts { ${account('A')} ${account('B')} }\n`;
     const server = await serve(target, accounts);

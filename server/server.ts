@@ -139,7 +139,7 @@ export class Server implements ConnectionHost, MonitorSource {
     this.globalAccount = accounts.global;
     this.systemAccount = accounts.system;
     this.accounts = accounts.byName;
-    this.logins = new Logins(io);
+    this.logins = new Logins(io, this.log);
     this.authenticator = new Authenticator(options, accounts, this.logins);
     this.info = announcement(this, options);
     this.leafNodes = new LeafNodes(this, leafSiteOf(this), options.leafnodes);

@@ -120,9 +120,11 @@ export class Authenticator {
     return (this.users.get(noAuthUser) ?? this.keys.get(noAuthUser))?.identity ?? null;
   }
 
-  private byCertificate({ pass }: ConnectOptions, login: Login, decided: Decided): Verdict {
+  private byCertificate({ user, pass }: ConnectOptions, login: Login, decided: Decided): Verdict {
     const known = this.named(login);
-    return known === undefined ? null : this.logins.check(known.options.password, pass, known.identity, decided);
+    if (known === undefined) return null;
+    this.logins.passOver(user);
+    return this.logins.check(known.options.password, pass, known.identity, decided);
   }
 
   /** The user that goes by one of the names in the certificate. */

@@ -41,8 +41,11 @@ export class LeafAuthenticator {
     }
     if (nkey !== '') return this.byKey(nkey, account, connect, login);
     if (users.length === 0) return this.authority.authenticate(connect, login, decided);
-    const user = login.mapsCertificate === true ? ofCertificate(users, login) : users.find(isNamed(connect.user));
-    return user === undefined ? null : this.byPassword(user.username, user.password, user.account, connect, decided);
+    const isMapped = login.mapsCertificate === true;
+    const user = isMapped ? ofCertificate(users, login) : users.find(isNamed(connect.user));
+    if (user === undefined) return null;
+    if (isMapped) this.logins.passOver(connect.user);
+    return this.byPassword(user.username, user.password, user.account, connect, decided);
   }
 
   private byPassword(

@@ -7,7 +7,7 @@
  * Those who come with the same secret at a time share one comparison, and who logged in lately is remembered for
  * `REMEMBERED_MS`, so that a fleet that reconnects does not wait for one hash after the other. What is remembered is a
  * digest of hash and password, made with a key of this process: neither can be got back from it. Wrong passwords are
- * compared anew.
+ * compared anew. What the log has to hear about a login that succeeds is said here, too.
  *
  * Bounds: `REMEMBERED_MAX` logins; comparisons that wait are bounded by `Io`.
  */
@@ -17,6 +17,8 @@ import type { Buffer } from 'node:buffer';
 import { isPasswordHash } from '../config/password.ts';
 import type { Decided, Identity } from '../connection/connection-host.ts';
 import type { Io } from '../io/io.ts';
+import type { Log } from '../io/log.ts';
+import { goQuote } from '../protocol/go-quote.ts';
 
 const REMEMBERED_MS = 60_000;
 const REMEMBERED_MAX = 1_024;
@@ -24,14 +26,16 @@ const KEY_BYTES = 32;
 
 export class Logins {
   private readonly io: Pick<Io, 'clock' | 'passwords'>;
+  private readonly log: Pick<Log, 'warn'>;
   private readonly key: Buffer;
   /** Until when, by digest; in the order in which they end. */
   private readonly remembered = new Map<string, number>();
   /** Who waits for a comparison, by digest. */
   private readonly waiting = new Map<string, ((matches: boolean) => void)[]>();
 
-  constructor(io: Pick<Io, 'clock' | 'passwords' | 'random'>) {
+  constructor(io: Pick<Io, 'clock' | 'passwords' | 'random'>, log: Pick<Log, 'warn'>) {
     this.io = io;
+    this.log = log;
     this.key = io.random.bytes(KEY_BYTES);
   }
 
@@ -46,6 +50,11 @@ export class Logins {
     else if (!this.io.passwords.compare(expected, given, (matches) => this.compared(digest, matches))) return null;
     else this.waiting.set(digest, [settle]);
     return 'later';
+  }
+
+  /** Says that the name in CONNECT does not count, since a certificate tells who it is; '' is no name. */
+  passOver(name: string): void {
+    if (name !== '') this.log.warn(`User ${goQuote(name)} found in connect proto, but user required from cert`);
   }
 
   private compared(digest: string, matches: boolean): void {

@@ -41,9 +41,15 @@ async function hubOf(
   return serve(target, text, { flags: ['-D'] });
 }
 
-async function leafOf(target: Target, hub: RunningServer, tls: string, remote = ''): Promise<RunningServer> {
+async function leafOf(
+  target: Target,
+  hub: RunningServer,
+  tls: string,
+  remote = '',
+  login = '',
+): Promise<RunningServer> {
   const { port } = await hub.listening('leafnode');
-  const entry = `{ url: "nats://localhost:${port}", tls { ${tls} }\n${remote} }`;
+  const entry = `{ url: "nats://${login}localhost:${port}", tls { ${tls} }\n${remote} }`;
   return serve(target, `server_name: edge\nleafnodes { reconnect: "100ms", remotes: [ ${entry} ] }`, { flags: ['-D'] });
 }
 
@@ -109,6 +115,10 @@ describePairs('an encrypted leaf link', (leaf, hub) => {
     const up = await hubOf(hub, keys, 'verify_and_map: true', users, accounts);
     const down = await leafOf(leaf, up, files(keys.edge, keys.authority));
     await exchange(up, down, { user: 'b', pass: 'b' });
+    expect(up.log).not.toContain('found in connect proto');
+    await leafOf(leaf, up, files(keys.edge, keys.authority), '', 'someone@');
+    const notice = '[WRN] User "someone" found in connect proto, but user required from cert';
+    await until(() => up.log.includes(notice), 'a name to be passed over');
     const other = keys.authority.issue('other', '/CN=other', 'DNS:other.test');
     await leafOf(leaf, up, files(other, keys.authority));
     await until(

@@ -139,6 +139,11 @@ describeTargets('a server with TLS', (target) => {
     client.send('CONNECT {"verbose":false,"user":"other","pass":"secret"}\r\nPING\r\n');
     await client.sees('PONG\r\n');
     expect(client.received).not.toContain('-ERR');
+    expect(server.log).toContain('[WRN] User "other" found in connect proto, but user required from cert');
+    const nameless = await dialTls(server.address(), { authority, certificate: joe });
+    nameless.send('CONNECT {"verbose":false,"pass":"secret"}\r\nPING\r\n');
+    await nameless.sees('PONG\r\n');
+    expect(server.log.match(/found in connect proto/g)).toHaveLength(1);
   });
 
   test.each(['websocket', 'leafnodes'])(

@@ -14,7 +14,8 @@ import { Sublist } from '../../server/subject/sublist.ts';
 const ACCOUNT = new Account('$G', new Sublist(1), () => 0);
 
 const ACCOUNTS: KnownAccounts = { global: ACCOUNT, system: ACCOUNT, account: () => ACCOUNT };
-const LOGINS = new Logins(realIo());
+const NEVER_SAID = (text: string): void => expect.unreachable(text);
+const LOGINS = new Logins(realIo(), { warn: NEVER_SAID });
 const NEVER = (): void => expect.unreachable('no hash is compared');
 const LOGIN = { nonce: '', connectionType: 'STANDARD' };
 

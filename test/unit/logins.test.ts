@@ -13,9 +13,11 @@ const HASH = '$2a$04$zCegHLmI0BPKVVHh5rG8iOLPGz4D8BPwSHkNhGe4xIgmKiHFsL0em';
 const PASSWORD = 'correct horse battery staple';
 const ANN: Identity = { user: 'ann', account: new Account('A', new Sublist(1), () => 0), permissions: null };
 
+const LOG = { warn: (text: string): void => expect.unreachable(text) };
+
 /** Logins on a clock that stands still unless told otherwise. */
 function loginsAt(time: { ms: number }): Logins {
-  return new Logins({ ...realIo(), clock: { wallMs: () => time.ms, monotonicMs: () => time.ms } });
+  return new Logins({ ...realIo(), clock: { wallMs: () => time.ms, monotonicMs: () => time.ms } }, LOG);
 }
 
 function later(logins: Logins, password: string): Promise<Identity | null> {
@@ -46,7 +48,7 @@ it('compares a secret that several come with at a time once, for all of them', a
       return io.passwords.compare(...args);
     },
   };
-  const logins = new Logins({ ...io, passwords });
+  const logins = new Logins({ ...io, passwords }, LOG);
   const right = Array.from({ length: 50 }, () => later(logins, PASSWORD));
   const wrong = Array.from({ length: 50 }, () => later(logins, 'wrong'));
   expect(await Promise.all(right)).toEqual(right.map(() => ANN));

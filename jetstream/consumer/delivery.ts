@@ -58,7 +58,12 @@ export interface Delivery {
 
 /** What a delivery needs of its consumer. */
 export interface DeliveryHost {
-  readonly stream: { readonly name: string; readonly account: Account; readonly host: { readonly io: Io } };
+  readonly stream: {
+    readonly name: string;
+    readonly account: Account;
+    readonly host: { readonly io: Io };
+    readonly store: { readonly lastSequence: number };
+  };
   readonly name: string;
   readonly config: ConsumerConfig;
   readonly state: ConsumerState;

@@ -14,6 +14,7 @@ import { copySubject } from './ack-subject.ts';
 import { durationText } from './consumer-config.ts';
 import { CallbackSink } from './consumer-sinks.ts';
 import type { Delivery, DeliveryHost, Take } from './delivery.ts';
+import { heartbeatOf } from './idle-heartbeat.ts';
 import { PinnedClient } from './pinned-client.ts';
 import { PriorityTurns } from './priority-turns.ts';
 import { type PullRequest, readPullRequest, type RequestLimits } from './pull-request.ts';
@@ -72,12 +73,12 @@ export class PullDelivery implements Delivery {
   }
 
   get numWaiting(): number {
-    this.waiting.review(this.nowMs(), false, this.heartbeat());
+    this.waiting.review(this.nowMs(), false, heartbeatOf(this.host));
     return this.waiting.size;
   }
 
   get isInUse(): boolean {
-    this.waiting.review(this.nowMs(), false, this.heartbeat());
+    this.waiting.review(this.nowMs(), false, heartbeatOf(this.host));
     return this.waiting.size > 0;
   }
 
@@ -124,18 +125,13 @@ export class PullDelivery implements Delivery {
     if (request.noWait) {
       if (available === 0 && request.expiresAtMs === 0) return '404 No Messages';
       if (available > 0) {
-        this.waiting.review(now, false, this.heartbeat());
+        this.waiting.review(now, false, heartbeatOf(this.host));
         if (available < this.waiting.wanted) return '408 Requests Pending';
       }
     }
-    if (this.waiting.isFull) this.waiting.review(now, false, this.heartbeat());
+    if (this.waiting.isFull) this.waiting.review(now, false, heartbeatOf(this.host));
     if (!this.waiting.isFull) return null;
     return request.heartbeatMs > 0 ? '' : '409 Exceeded MaxWaiting';
-  }
-
-  private heartbeat(): string {
-    const { nextConsumer, deliveredStream } = this.host.state;
-    return `100 Idle Heartbeat\r\nNats-Last-Consumer: ${nextConsumer - 1}\r\nNats-Last-Stream: ${deliveredStream}\r\n`;
   }
 
   // ── delivering ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -159,7 +155,7 @@ export class PullDelivery implements Delivery {
     this.reviewTimer?.cancel();
     this.reviewTimer = null;
     const now = this.nowMs();
-    const next = this.waiting.review(now, atEnd, this.heartbeat());
+    const next = this.waiting.review(now, atEnd, heartbeatOf(this.host));
     if (this.waiting.size < 1 || next === 0) return;
     this.reviewTimer = this.host.stream.host.io.timers.after(Math.max(1, next - now), () => {
       // Whoever does not wait has by now what there is, be it that acknowledgements are missing for more.

@@ -17,7 +17,7 @@ import { copySubject } from './ack-subject.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import { CallbackSink } from './consumer-sinks.ts';
 import type { Delivery, DeliveryHost, Take } from './delivery.ts';
-import { IdleHeartbeat } from './idle-heartbeat.ts';
+import { heartbeatOf, IdleHeartbeat } from './idle-heartbeat.ts';
 import { type FlowHost, PushFlow } from './push-flow.ts';
 import { sendStatus } from './push-status.ts';
 import { RateLimit } from './rate-limit.ts';
@@ -27,7 +27,6 @@ const RATE_BURST_BYTES: number = 1024 * 1024;
 
 export interface PushHost extends FlowHost {
   readonly stream: DeliveryHost['stream'] & {
-    readonly store: { readonly lastSequence: number };
     readonly config: { readonly maxMsgSize: number };
   };
   /** What is pending is to be delivered again now. */
@@ -162,17 +161,9 @@ export class PushDelivery implements Delivery {
 
   private beat(): void {
     if (!this.isBound) return;
-    const { state, stream, available } = this.host;
-    const seen = state.nextStream - 1;
-    // What is not for this consumer counts as seen when nothing is left that is.
-    const last = available === 0 ? Math.max(seen, stream.store.lastSequence) : seen;
     const request = this.flow?.openRequest ?? '';
     const stalled = request === '' ? '' : `Nats-Consumer-Stalled: ${request}\r\n`;
-    sendStatus(
-      stream.account,
-      this.destination,
-      `100 Idle Heartbeat\r\nNats-Last-Consumer: ${state.nextConsumer - 1}\r\nNats-Last-Stream: ${last}\r\n${stalled}`,
-    );
+    sendStatus(this.host.stream.account, this.destination, heartbeatOf(this.host) + stalled);
     this.flow?.askForRest(this.destination);
   }
 }

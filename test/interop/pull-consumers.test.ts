@@ -412,6 +412,16 @@ describePullTalks('requests', [
      hear 4`,
   ],
   [
+    'with heartbeats while there is only what the consumer does not want',
+    `consumer C {"filter_subject":"s.a","max_ack_pending":1}
+     put b c
+     pull C {"batch":2,"expires":1000000000,"idle_heartbeat":400000000}
+     hear 3
+     put a b a b
+     pull C {"batch":2,"expires":1000000000,"idle_heartbeat":400000000}
+     hear 4`,
+  ],
+  [
     'with heartbeats that are too slow',
     `consumer C
      pull C {"expires":500000000,"idle_heartbeat":300000000}

@@ -55,6 +55,7 @@ export class LeafSession implements SpooledLink {
   private announcer: InterestAnnouncer | null = null;
   /** All interest has been told: messages may go out. */
   private isTold = false;
+  private isEnded = false;
 
   constructor(link: SessionLink, interest: AccountInterest, permissions: LeafPermissions) {
     this.link = link;
@@ -83,6 +84,8 @@ export class LeafSession implements SpooledLink {
   /** Begins to tell what this side wants to hear. */
   begin(timers: Timers): void {
     this.announcer = new InterestAnnouncer(this.link, this.interest, timers);
+    // The link may have ended over what was told at once, if it cannot hold that much.
+    if (this.isEnded) this.announcer.stop();
   }
 
   /** Another spool from now on; that before has ended, or is about to. */
@@ -104,6 +107,7 @@ export class LeafSession implements SpooledLink {
   }
 
   end(timers: Timers): void {
+    this.isEnded = true;
     this.announcer?.stop();
     this.spool?.lost();
     this.peerInterest.clear(timers);
@@ -111,6 +115,7 @@ export class LeafSession implements SpooledLink {
 
   /** All interest has been told. */
   told(): void {
+    if (this.isEnded) return;
     this.isTold = true;
     this.spool?.opened(this);
   }

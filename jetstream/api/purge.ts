@@ -46,12 +46,18 @@ function removeAndSettle({ stream, consumers }: StreamEntry, body: PurgeBody, do
   });
 }
 
-/** Consumers of nothing but purged subjects are done with what is before their first message that is left. */
+/**
+ * Consumers of nothing but purged subjects are done with what is before their first message that is left; those of other
+ * subjects, too, with what is before the first message of the stream.
+ */
 function* settle(store: MessageStore, consumers: StreamEntry['consumers'], pattern: string): Paced<void> {
   const isAll = pattern === '' || pattern === '>';
   for (const consumer of consumers.values()) {
     const filters = filtersOf(consumer.config);
-    if (!isAll && !(filters.length > 0 && filters.every((filter) => isSubsetMatch(filter, pattern)))) continue;
+    if (!isAll && !(filters.length > 0 && filters.every((filter) => isSubsetMatch(filter, pattern)))) {
+      if (hasPurged(filters, pattern)) consumer.purged(store.firstSequence);
+      continue;
+    }
     const first = yield* nextMatching(
       store,
       store.firstSequence,
@@ -59,6 +65,12 @@ function* settle(store: MessageStore, consumers: StreamEntry['consumers'], patte
     );
     consumer.purged(first === NONE ? store.lastSequence + 1 : first);
   }
+}
+
+/** Whether a consumer with these filters wants what was purged, or some of it. */
+function hasPurged(filters: readonly string[], pattern: string): boolean {
+  const isConcerned = (filter: string): boolean => isSubsetMatch(filter, pattern) || isSubsetMatch(pattern, filter);
+  return filters.length === 0 || filters.some(isConcerned);
 }
 
 /** Everything goes below the sequence, or everything when it is 0. */

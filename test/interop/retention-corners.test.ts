@@ -138,6 +138,28 @@ describeTalks('retention', '', [
       await to.state(name, 'c');
     },
   ]),
+  ...(['memory', 'file'] as const).map((storage): [string, (to: JetStreamTalk) => Promise<void>] => [
+    `by limits and purges of some of what consumers want, in ${storage}`,
+    async (to) => {
+      const name = `P1${storage}`;
+      await create(to, name, 'limits', { storage });
+      await consumer(to, name, 'all');
+      await consumer(to, name, 'wide', { filter_subject: `${name}.*` });
+      await consumer(to, name, 'two', { filter_subjects: [`${name}.a`, `${name}.b`] });
+      await consumer(to, name, 'other', { filter_subject: `${name}.c` });
+      await consumer(to, name, 'busy');
+      const names = ['all', 'wide', 'two', 'other', 'busy'];
+      for (const subject of ['a', 'a', 'b', 'c', 'a', 'b']) await to.publish(`${name}.${subject}`, subject);
+      await to.pull(name, 'busy', 4);
+      await to.api(`STREAM.PURGE.${name}`, { filter: `${name}.a`, keep: 1 });
+      await to.state(name, ...names);
+      await to.api(`STREAM.PURGE.${name}`, { filter: `${name}.b` });
+      await to.state(name, ...names);
+      for (const each of names) await to.pull(name, each, 2);
+      await to.publish(`${name}.a`, 'last');
+      await to.state(name, ...names);
+    },
+  ]),
   [
     'as a work queue and acknowledgements of every kind',
     async (to) => {

@@ -147,7 +147,9 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
       this.armDeadline();
       return;
     }
-    if (!host.hasUserOf(this.options)) {
+    const { options, user } = this;
+    // Who is known by a certificate may have said any name.
+    if (!host.hasUserOf(options.user === '' || user === '' ? options : { ...options, user })) {
       // Whoever's user is gone is told nothing: it may come back as another one's.
       this.close('Client Closed');
       return;

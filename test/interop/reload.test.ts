@@ -9,6 +9,8 @@ import { dialTls } from '../helpers/tls-client.ts';
 import { until } from '../helpers/until.ts';
 import { dial } from '../helpers/wire-client.ts';
 
+const APPLIED = /^Reloaded server configuration/;
+
 describeTargets('a reload', (target) => {
   test('of limits holds from the next operation on, for those who are there', async () => {
     const server = await serve(target, 'max_payload: 1000');
@@ -239,6 +241,26 @@ describeTargets('a reload with TLS', (target) => {
     expect(late.socket?.getPeerCertificate().subject.CN).toBe('two');
     early.send('PING\r\n');
     await early.sees(/PONG\r\nPONG\r\n|PONG\r\n.*PONG\r\n/s);
+  });
+
+  test('keeps who is known by a certificate, whatever name it said, while its user is there', async () => {
+    const place = await serve(target, 'debug: false');
+    const authority = new TestAuthority(place.directory);
+    const { certFile, keyFile } = authority.issueServer();
+    const tls = `tls { cert_file: "${certFile}", key_file: "${keyFile}", ca_file: "${authority.file}", verify_and_map: true }`;
+    const known = (...names: string[]): string =>
+      `authorization { users: [ ${names.map((name) => `{ user: "${name}" }`).join(', ')} ] }\n${tls}`;
+    const server = await serve(target, known('CN=joe', 'CN=sue'));
+    const certificate = authority.issue('joe', '/CN=joe', 'DNS:joe');
+    const joe = await dialTls(server.address(), { authority, certificate });
+    joe.send('CONNECT {"verbose":false,"user":"anybody"}\r\nPING\r\n');
+    await joe.sees('PONG\r\n');
+    expect(await reload(server, known('CN=joe'))).toMatch(APPLIED);
+    joe.send('SUB a 1\r\nPUB a 2\r\nhi\r\n');
+    await joe.sees('MSG a 1 2\r\nhi\r\n');
+    expect(await reload(server, known('CN=sue'))).toMatch(APPLIED);
+    await until(() => joe.isClosed, "the end of joe's connection");
+    expect(joe.received).not.toContain('-ERR');
   });
 
   test('encrypts new clients from then on, or no more, and keeps those who are there', async () => {

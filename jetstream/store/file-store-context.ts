@@ -3,6 +3,7 @@
 import type { Buffer } from 'node:buffer';
 import type { Captured } from './captured.ts';
 import type { CommitLog } from './commit-log.ts';
+import type { LoggedPast } from './logged-past.ts';
 import type { RecordView } from './record.ts';
 import type { StoreFiles } from './store-files.ts';
 
@@ -11,8 +12,8 @@ export interface FileStoreContext<Store> {
   readonly log: CommitLog;
   /** Hears when blocks of a store have become thin. */
   readonly compactor: { note(store: Store): void };
-  /** Whether the log holds everything that ever happened to the asset; asked while it is brought back. */
-  holdsAll(asset: number): boolean;
+  /** What the log tells of the asset; asked while it is brought back. */
+  readonly past: LoggedPast;
 }
 
 /** What the owner of a store keeps with it: saved in its checkpoints, made anew from replayed messages. */

@@ -305,9 +305,10 @@ export class FileStore extends BlockStore implements LoggedAsset {
 
   /** Brings the store back to its last checkpoint; the log's frames follow. */
   *recover(): Generator<void> {
-    const found = yield* recoverStream(this, this.context.holdsAll(this.number));
+    const found = yield* recoverStream(this, this.context.past);
     this.checkpointer.restored(found);
     this.coverage.restored(found.newestLsn, found.olderLsn);
+    if (found.rebuilt !== null) yield* this.replay.goesOnFrom(found.rebuilt);
     if (found.extra !== null) yield* this.extension.decode(found.extra);
   }
 

@@ -56,6 +56,11 @@ export class GroupReplay {
     this.apply = apply;
   }
 
+  /** The first message that is held, Infinity when there is none. */
+  get firstSequence(): number {
+    return this.frames[0]?.sequence ?? Infinity;
+  }
+
   /** A frame of a group; the bytes are copied. */
   hold(kind: number, sequence: number, buffer: Buffer, start: number, end: number): void {
     const last = this.frames.at(-1);

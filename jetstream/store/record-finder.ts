@@ -10,10 +10,8 @@ import type { CommitLog } from './commit-log.ts';
 import { holdsRecord } from './frame.ts';
 import { get48 } from './integers.ts';
 import { type FrameVisitor, type ReadLog, readFrames } from './log-reader.ts';
+import { SEQUENCE_AT } from './record.ts';
 import type { FindRecords } from './store-files.ts';
-
-/** Where in a record its sequence stands. */
-const SEQUENCE_AT = 12;
 
 export class RecordFinder {
   private readonly io: Io;

@@ -32,6 +32,8 @@ export const REPLACES_ITSELF = 3;
 
 export const RECORD_HEADER_BYTES = 32;
 export const RECORD_OVERHEAD_BYTES = 36;
+/** Where in a record its sequence stands. */
+export const SEQUENCE_AT = 12;
 export const SUBJECT_BYTES_MAX = 65_535;
 
 /** Bytes of the record that holds the message. */

@@ -31,6 +31,7 @@ import { FRAME_BYTES_MAX, FRAME_HEADER_BYTES, FrameKind } from './frame.ts';
 import { IdleMemory } from './idle-memory.ts';
 import type { LoggedAsset } from './logged-asset.ts';
 import { noteMissingEnd } from './log-end.ts';
+import { LoggedPast } from './logged-past.ts';
 import { type FrameVisitor, makeTailDurable, openSegments, readFrames, type ReadLog } from './log-reader.ts';
 import { RecordFinder } from './record-finder.ts';
 import type { RecoveryReport } from './recovery-report.ts';
@@ -54,6 +55,7 @@ export class Storage implements LogParticipant {
   readonly report: RecoveryReport = { assets: 0, frames: 0, damagedBytes: 0, missingEnd: null, movedAside: [] };
   readonly catalog: Catalog;
   readonly compactor: Compactor<FileStore>;
+  readonly past: LoggedPast;
   /** Called when the disk did not take something. */
   onTrouble: () => void = () => undefined;
 
@@ -89,6 +91,7 @@ export class Storage implements LogParticipant {
     this.catalog = new Catalog(addon, newest);
     this.coverage.restored(this.catalog.lsn, this.catalogFiles.olderLsn);
     this.found = openSegments(this.files, this.logDirectory, this.openMode, this.catalog);
+    this.past = new LoggedPast(this.catalog, this.found);
     if (newest === null) this.refuseWithoutCatalog();
   }
 
@@ -143,10 +146,6 @@ export class Storage implements LogParticipant {
     const number = Math.max(this.nextNumber, this.catalog.nextNumber);
     this.nextNumber = number + 1;
     return number;
-  }
-
-  holdsAll(asset: number): boolean {
-    return !this.catalog.isCovered(asset);
   }
 
   // ── recovery ─────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -3,19 +3,18 @@
  *
  * Of the two checkpoint files the newer intact one counts. Where a block's index is damaged it is made anew from the
  * records; what is not found again is counted as lost. Where there is no checkpoint the log holds everything, unless both
- * are damaged: then the blocks themselves are read, and messages that had been removed come back, which is better than
- * losing those that had not.
+ * are damaged (`stream-rebuild.ts`).
  *
  * Blocking, a block at a time, and yields between blocks.
  */
 
-import { BLOCK_HEADER_BYTES, decodeBlockHeader } from './block-header.ts';
 import { type BlockFiles, blockOfFile, stemOf } from './block-files.ts';
 import type { FileStore } from './file-store.ts';
-import { indexOfRecords } from './index-rebuild.ts';
-import { type BlockName, MessageBlock } from './message-block.ts';
+import type { LoggedPast } from './logged-past.ts';
+import { MessageBlock } from './message-block.ts';
 import { SequenceBits } from './sequence-bits.ts';
 import { type BlockSummary, decodeCheckpoint, type StreamCheckpoint } from './stream-checkpoint.ts';
+import { rebuildStream, type RebuiltStream } from './stream-rebuild.ts';
 import { readFileTolerantly } from './tolerant-read.ts';
 
 export const CHECKPOINT_SLOTS = 2;
@@ -28,8 +27,10 @@ export interface RecoveredStream {
   readonly extra: Buffer | null;
   /** The file that holds the checkpoint that was used, -1 for none. */
   readonly slot: number;
-  /** Names of files of blocks that only the older checkpoint names. */
+  /** Names of files of blocks that the next checkpoint does not name. */
   readonly discarded: readonly string[];
+  /** How it was rebuilt without a checkpoint; `null`: it was not. */
+  readonly rebuilt: RebuiltStream | null;
 }
 
 interface Found {
@@ -37,15 +38,16 @@ interface Found {
   readonly checkpoint: StreamCheckpoint;
 }
 
-const NOTHING: RecoveredStream = { newestLsn: 0, olderLsn: 0, extra: null, slot: -1, discarded: [] };
+const NOTHING: RecoveredStream = { newestLsn: 0, olderLsn: 0, extra: null, slot: -1, discarded: [], rebuilt: null };
 
 export function checkpointPath(directory: string, slot: number): string {
   return `${directory}/state.${slot}`;
 }
 
-/** `logHoldsAll`: the log has every frame of the stream, so nothing else is needed. */
-export function* recoverStream(store: FileStore, logHoldsAll: boolean): Generator<void, RecoveredStream> {
+/** `past`: where the log has every frame of the stream nothing else is needed. */
+export function* recoverStream(store: FileStore, past: LoggedPast): Generator<void, RecoveredStream> {
   const { blockFiles } = store;
+  const logHoldsAll = past.holdsAll(store.number);
   const { directory } = blockFiles;
   if (blockFiles.files.disk.statusNow(directory) === null) {
     if (!logHoldsAll)
@@ -55,11 +57,10 @@ export function* recoverStream(store: FileStore, logHoldsAll: boolean): Generato
   blockFiles.files.noteDirectory(directory);
   const [newest, older] = readCheckpoints(blockFiles);
   if (newest === undefined) {
-    if (!logHoldsAll) {
-      blockFiles.suspectDirectory(`"${directory}" has no checkpoint: what its blocks hold is taken as it is`);
-      yield* rebuildFromBlocks(store);
-    }
-    return NOTHING;
+    if (logHoldsAll) return NOTHING;
+    blockFiles.suspectDirectory(`"${directory}" has no checkpoint: what the log and its blocks hold is taken as it is`);
+    const rebuilt = yield* rebuildStream(store, yield* past.firstOf(store.number));
+    return { ...NOTHING, discarded: rebuilt.remains.stems, rebuilt };
   }
   const { head, extra } = newest.checkpoint;
   store.restoreHead(head);
@@ -71,7 +72,8 @@ export function* recoverStream(store: FileStore, logHoldsAll: boolean): Generato
   const named = new Set(head.blocks.map(stemOf));
   const discarded = (older?.checkpoint.head.blocks ?? []).map(stemOf).filter((each) => !named.has(each));
   removeUnnamed(blockFiles, new Set([...named, ...discarded]), head.nextBlockNumber);
-  return { newestLsn: head.lsn, olderLsn: older?.checkpoint.head.lsn ?? 0, extra, slot: newest.slot, discarded };
+  const olderLsn = older?.checkpoint.head.lsn ?? 0;
+  return { newestLsn: head.lsn, olderLsn, extra, slot: newest.slot, discarded, rebuilt: null };
 }
 
 /** The intact checkpoints, the newest first. */
@@ -135,66 +137,4 @@ function removeUnnamed(blockFiles: BlockFiles, named: ReadonlySet<string>, nextB
     if (block !== null && block.number < nextBlock) stems.add(stemOf(block));
   }
   blockFiles.removeFiles([...stems].filter((stem) => !named.has(stem)));
-}
-
-// ── without a checkpoint ───────────────────────────────────────────────────────────────────────────────────────────
-
-/** Reads every block file there is. */
-function* rebuildFromBlocks(store: FileStore): Generator<void> {
-  const { blockFiles } = store;
-  const blocks: MessageBlock[] = [];
-  let lastNumber = 0;
-  for (const name of blockNames(blockFiles)) {
-    lastNumber = name.number;
-    const block = scanBlock(store, name, blocks.at(-1)?.lastSequence ?? 0);
-    if (block !== null) blocks.push(block);
-    yield;
-  }
-  const first = blocks[0];
-  const last = blocks.at(-1);
-  store.restoreHead({
-    lsn: 0,
-    firstSequence: first?.firstSequence ?? store.firstSequence,
-    lastSequence: last?.lastSequence ?? store.lastSequence,
-    lastTime: null,
-    lost: 0,
-    limits: null,
-    nextBlockNumber: lastNumber + 1,
-    blocks: [],
-  });
-  for (const block of blocks) store.restoreBlock(block);
-  store.restored();
-}
-
-/** One generation of each block: the oldest one that is there was whole before another was begun. */
-function blockNames(blockFiles: BlockFiles): BlockName[] {
-  const names = blockFiles.files.disk.readDirectoryNow(blockFiles.directory).filter((name) => name.endsWith('.blk'));
-  const found = new Map<number, BlockName>();
-  for (const name of names) {
-    const block = blockOfFile(name);
-    if (block === null) continue;
-    const other = found.get(block.number);
-    if (other === undefined || other.generation > block.generation) found.set(block.number, block);
-  }
-  return [...found.values()].sort((a, b) => a.number - b.number);
-}
-
-function scanBlock(store: FileStore, name: BlockName, after: number): MessageBlock | null {
-  const { blockFiles } = store;
-  const bytes = readFileTolerantly(blockFiles.files.disk, blockFiles.path(name));
-  if (bytes === null || bytes.length < BLOCK_HEADER_BYTES) return null;
-  const header = decodeBlockHeader(bytes);
-  if (header === null || header.block !== name.number || header.firstSequence <= after) return null;
-  const { firstSequence } = header;
-  const index = indexOfRecords(bytes, firstSequence, bytes.length, store.subjects);
-  if (index.slots === 0) return null;
-  const blockBytes = blockFiles.bytesOf(name, firstSequence, bytes.length);
-  const block = new MessageBlock(name.number, name.generation, firstSequence, blockBytes);
-  block.index = index;
-  block.lastSequence = index.lastSequence;
-  block.isOpen = false;
-  block.bytes.closeTail();
-  store.replayBlock(index, bytes);
-  blockFiles.save(block);
-  return block;
 }

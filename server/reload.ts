@@ -17,6 +17,7 @@ import { formatDuration } from './config/duration.ts';
 import { friendlyBytes } from './config/friendly-bytes.ts';
 import type { ServerOptions } from './config/options.ts';
 import { type Change, changedOptions, reloadRefusal } from './config/reload.ts';
+import { TLS_TIMEOUT_MS } from './config/transport-options.ts';
 import type { ClientConnection } from './connection/client-connection.ts';
 import type { ClientListener } from './connection/client-listener.ts';
 import type { ConnectionLimits } from './connection/connection-host.ts';
@@ -102,7 +103,7 @@ const TOLD: Readonly<Record<string, ((options: ServerOptions) => string) | undef
   'LeafNode.Compression': ({ leafnodes: { listener } }) =>
     `LeafNode Compression value is: ${shownCompression(listener.compression)}`,
   TLSConfig: ({ tls }) => `tls = ${tls === null ? 'disabled' : 'enabled'}`,
-  TLSTimeout: ({ tls }) => `tls timeout = ${(tls?.timeoutMs ?? 0) / 1000}`,
+  TLSTimeout: ({ tls }) => `tls timeout = ${(tls?.timeoutMs ?? TLS_TIMEOUT_MS) / 1000}`,
   TLSPinnedCerts: ({ tls }) => `${tls?.pinnedKeys.length ?? 0} pinned_certs`,
   TLSHandshakeFirst: ({ tls }) => `Client TLS handshake first: ${tls?.isHandshakeFirst ?? false}`,
   TLSHandshakeFirstFallback: ({ tls }) =>

@@ -267,7 +267,7 @@ describeTargets('a reload with TLS', (target) => {
     const place = await serve(target, 'debug: false');
     const authority = new TestAuthority(place.directory);
     const { certFile, keyFile } = authority.issueServer();
-    const config = `tls { cert_file: "${certFile}", key_file: "${keyFile}" }`;
+    const config = `tls { cert_file: "${certFile}", key_file: "${keyFile}", timeout: 1 }`;
     const server = await serve(target, 'debug: false');
     const clear = await clientOf(server);
     expect(await reload(server, config)).toMatch(/^Reloaded server configuration/);
@@ -284,6 +284,7 @@ describeTargets('a reload with TLS', (target) => {
     await plain.cut();
     expect(await reload(server, 'debug: false')).toMatch(/^Reloaded server configuration/);
     expect(server.log).toContain('Reloaded: tls = disabled\n');
+    expect(server.log).toContain('Reloaded: tls timeout = 2\n');
     const late = await dial(server.address());
     expect(await late.line()).not.toContain('tls_required');
     late.send('CONNECT {"verbose":false}\r\nPUB a 3\r\nyes\r\nPING\r\n');

@@ -338,8 +338,8 @@ export class Server implements ConnectionHost, MonitorSource {
     return this.authenticator.hasUserOf(options);
   }
 
-  identityWithoutConnect(): Identity | null {
-    return this.authenticator.withoutCredentials();
+  identityWithoutConnect(login: Pick<Login, 'connectionType'>): Identity | null {
+    return this.authenticator.withoutCredentials(login);
   }
 
   connectionIdentified(connection: Connection, account: Account): void {

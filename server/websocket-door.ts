@@ -162,8 +162,9 @@ export class WebSocketDoor implements ConnectionHost {
     return (this.authenticator ?? this.server).hasUserOf(options);
   }
 
-  identityWithoutConnect(): Identity | null {
-    return this.authenticator === null ? this.server.identityWithoutConnect() : this.authenticator.withoutCredentials();
+  identityWithoutConnect(login: Pick<Login, 'connectionType'>): Identity | null {
+    const { authenticator, server } = this;
+    return authenticator === null ? server.identityWithoutConnect(login) : authenticator.withoutCredentials(login);
   }
 
   connectionIdentified(connection: Connection, account: Account): void {

@@ -96,7 +96,7 @@ export class Authenticator {
     const saysNothing = user === '' && pass === '' && authToken === '';
     if (this.keys.size > 0) {
       if (nkey !== '') return this.byKey(connect, login);
-      if (saysNothing && this.keys.has(this.options.noAuthUser)) return this.withoutCredentials();
+      if (saysNothing && this.keys.has(this.options.noAuthUser)) return this.withoutCredentials(login);
     }
     const mapsCertificate = login.mapsCertificate ?? this.mapsCertificates;
     if (mapsCertificate && this.users.size > 0) return this.byCertificate(connect, login, decided);
@@ -117,7 +117,8 @@ export class Authenticator {
     if (this.takesAnybody) return this.anybody;
     const ofLeaf = connectionType === 'LEAFNODE_WS' ? this.noAuthLeaf : '';
     const noAuthUser = ofLeaf || this.options.noAuthUser;
-    return (this.users.get(noAuthUser) ?? this.keys.get(noAuthUser))?.identity ?? null;
+    const known = this.users.get(noAuthUser) ?? this.keys.get(noAuthUser);
+    return known !== undefined && admits(known, connectionType) ? known.identity : null;
   }
 
   private byCertificate({ user, pass }: ConnectOptions, login: Login, decided: Decided): Verdict {

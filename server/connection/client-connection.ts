@@ -63,7 +63,7 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
 
   override arrived(): void {
     const { host } = this;
-    if (!host.authRequired) this.assume(host.identityWithoutConnect());
+    if (!host.authRequired) this.assume(host.identityWithoutConnect(this));
     if (host.log.debugEnabled) host.log.debug(`${this.label} - Client connection created`);
   }
 
@@ -154,7 +154,7 @@ export class ClientConnection extends ClientIdentity implements ClientOperations
   // ── verbs ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
   beginWithoutConnect(): boolean {
-    const identity = this.host.identityWithoutConnect();
+    const identity = this.host.identityWithoutConnect(this);
     if (identity === null) {
       this.refuse(null);
       return false;

@@ -157,7 +157,7 @@ export abstract class ClientIdentity extends ClientReceiver implements Login {
     const settle = (decided: Identity | null): void => this.settle(decided);
     const identity = this.connectReceived
       ? host.authenticate(this.options, this, settle)
-      : host.identityWithoutConnect();
+      : host.identityWithoutConnect(this);
     if (identity !== 'later') settle(identity);
   }
 

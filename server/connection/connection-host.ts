@@ -86,7 +86,7 @@ export interface ConnectionHost {
   /** Whether one of several users has the name that the client gave; true for those who gave none. */
   hasUserOf(options: ConnectOptions): boolean;
   /** The identity of a client whose first operation is not CONNECT; `null` refuses. */
-  identityWithoutConnect(): Identity | null;
+  identityWithoutConnect(login: Pick<Login, 'connectionType'>): Identity | null;
   /** It is settled who is at the other end, which happens again with a second CONNECT. */
   connectionIdentified(connection: Connection, account: Account): void;
   /** It may not be who it says, or has not said so (`hasSaid`) where it has to; what follows is its end. */

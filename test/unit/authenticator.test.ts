@@ -125,6 +125,13 @@ describe('users', () => {
     expect(nameOf(of, { authToken: 'x' })).toBeNull();
     expect(nameOf(of, { pass: 'x' })).toBeNull();
   });
+
+  it('which those who say nothing become only by connections of the kinds that it may have', () => {
+    const of = authenticator({ users: [user('web', 'x', { connectionTypes: ['WEBSOCKET'] })], noAuthUser: 'web' });
+    expect(nameOf(of, {})).toBeNull();
+    expect(of.withoutCredentials({ connectionType: 'STANDARD' })).toBeNull();
+    expect(of.withoutCredentials({ connectionType: 'WEBSOCKET' })?.user).toBe('web');
+  });
 });
 
 describe('the names of a server', () => {

@@ -21,6 +21,8 @@ export class StreamLedger {
   readonly going: Set<number> = new Set();
   /** Messages that damage may have cost. */
   readonly damaged: Set<number> = new Set();
+  /** Removed messages that damage brought back: a start that reads more of the log takes them away again. */
+  private readonly back = new Set<number>();
   /** Damage may have cost the removal of messages. */
   isVague = false;
   /** Sequences below this one were asked to go, and went. */
@@ -62,6 +64,7 @@ export class StreamLedger {
     this.going.clear();
     this.damaged.clear();
     if (this.isVague) {
+      for (const each of there) if (this.gone.has(each) || each < this.purged) this.back.add(each);
       this.purged = 0;
       this.gone.clear();
       this.isVague = false;
@@ -88,7 +91,7 @@ export class StreamLedger {
     for (const sequence of this.visible) {
       const mustBeGone = this.gone.has(sequence) || sequence < this.purged;
       const isAsked = this.going.has(sequence) || sequence < this.purging;
-      const mayBeGone = mustBeGone || isAsked || this.damaged.has(sequence);
+      const mayBeGone = mustBeGone || isAsked || this.damaged.has(sequence) || this.back.has(sequence);
       assert.ok(!there.has(sequence) || !mustBeGone || this.isVague, `${sequence} was removed and is back`);
       assert.ok(there.has(sequence) || mayBeGone, `${sequence} was acknowledged and is lost`);
     }

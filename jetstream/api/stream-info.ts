@@ -59,17 +59,30 @@ function stateJson(state: StoreState, consumers: number, details: Pick<StateDeta
   };
 }
 
-/** Calls back when all of these consumers know what they have yet to deliver, which after a start takes a while. */
+/**
+ * Calls back when all of these consumers of one stream know what they have yet to deliver, which after a start takes a
+ * while, with what was published and acknowledged before.
+ */
 export function whenCounted(consumers: readonly Consumer[], then: () => void): void {
-  let unknown = 1;
+  const [first] = consumers;
+  const count = (): void => afterAll(consumers, ({ undelivered }, done) => undelivered.whenKnown(done), then);
+  if (first === undefined) then();
+  else first.stream.whenVisible(count);
+}
+
+/** Calls back when what was published in these streams, and acknowledged, before now is visible. */
+export function whenVisible(entries: readonly StreamEntry[], then: () => void): void {
+  afterAll(entries, ({ stream }, done) => stream.whenVisible(done), then);
+}
+
+/** Waits for each of them, all at once, and calls back when the last has come. */
+function afterAll<Each>(all: readonly Each[], wait: (each: Each, done: () => void) => void, then: () => void): void {
+  let open = all.length + 1;
   const oneMore = (): void => {
-    unknown -= 1;
-    if (unknown === 0) then();
+    open -= 1;
+    if (open === 0) then();
   };
-  for (const { undelivered } of consumers) {
-    unknown += 1;
-    undelivered.whenKnown(oneMore);
-  }
+  for (const each of all) wait(each, oneMore);
   oneMore();
 }
 

@@ -20,7 +20,7 @@ import { purgeRefusal, purgeStream } from './purge.ts';
 import { infoBody, isEmptyBody, listBody, namesBody, purgeBody, readOptions } from './request-bodies.ts';
 import type { StreamEntry } from './stream-entry.ts';
 import { SUBJECTS_LIMIT, stateDetails } from './state-details.ts';
-import { streamInfo } from './stream-info.ts';
+import { streamInfo, whenVisible } from './stream-info.ts';
 
 const CREATE = 'stream_create_response';
 const UPDATE = 'stream_update_response';
@@ -220,7 +220,7 @@ const listStreams: ApiHandler = (context, request) => {
       else context.jetstream.io.timers.afterTurn(() => add(at + 1));
     });
   };
-  add(0);
+  whenVisible(page, () => add(0));
 };
 
 const deleteStream: ApiHandler = (context, request) => {

@@ -26,4 +26,6 @@ export interface ConsumedStream {
     readonly storage: Storage;
     readonly advisories: Advisories;
   };
+  /** Calls back when what was published so far is visible, unless the disk takes its time. */
+  whenVisible(done: () => void): void;
 }

@@ -37,6 +37,23 @@ it.each(SEEDS)('a work queue is described without what was acknowledged before t
   });
 });
 
+it.each(SEEDS)('streams are listed with what came before the request (seed %i)', (seed) => {
+  const world = new BatchWorld(seed);
+  const publishing = 'PUB s.a 3\r\none\r\n';
+  expect(JSON.parse(ask(world, publishing, 'STREAM.LIST', ''))).toMatchObject({
+    streams: [{ state: { messages: 1 } }],
+  });
+});
+
+it.each(SEEDS)('consumers are described and listed with what came before the request (seed %i)', (seed) => {
+  const world = new BatchWorld(seed);
+  const config = { durable_name: 'C', ack_policy: 'explicit' };
+  world.request('CONSUMER.CREATE.S.C', JSON.stringify({ stream_name: 'S', config }));
+  const publishing = 'PUB s.a 3\r\none\r\nPUB s.b 3\r\ntwo\r\n';
+  expect(JSON.parse(ask(world, publishing, 'CONSUMER.INFO.S.C', ''))).toMatchObject({ num_pending: 2 });
+  expect(JSON.parse(ask(world, publishing, 'CONSUMER.LIST.S', ''))).toMatchObject({ consumers: [{ num_pending: 4 }] });
+});
+
 /** Publishes and asks in one write. */
 function ask(world: BatchWorld, publishing: string, request: string, body: string): string {
   const client = world.client('publisher');

@@ -58,6 +58,8 @@ export class SegmentPool {
   /** Where the log ends that was found, as long as it may go on there; else -1. */
   private foundEndLsn = -1;
   private isPreparing = false;
+  /** Superfluous files that are still being closed and removed. */
+  private dropping = 0;
   private waiting: Waiting | null = null;
   private nextBytes: number;
   private nextSlot = 0;
@@ -147,10 +149,13 @@ export class SegmentPool {
     }
   }
 
-  /** Closes every file; `done` when nothing is in flight any more. */
+  /**
+   * Closes every file; `done` when nothing is in flight any more. That goes for superfluous ones too: a file that is removed
+   * after that may be in use by the next one who opens the log.
+   */
   close(done: () => void): void {
     const open = [...this.used, ...this.unused, ...(this.spare === null ? [] : [this.spare])];
-    let left = open.length + (this.isPreparing ? 1 : 0);
+    let left = open.length + this.dropping + (this.isPreparing ? 1 : 0);
     const closedOne = (): void => {
       left--;
       if (left <= 0) done();
@@ -230,9 +235,14 @@ export class SegmentPool {
   }
 
   private drop(segment: Segment): void {
+    // All files are being closed, this one among them; the next start finds it.
+    if (this.closing !== null) return;
+    this.dropping++;
     segment.close((closeError) => {
       this.io.disk.remove(segment.path, (error) => {
         this.dropError = error ?? closeError;
+        this.dropping--;
+        this.closing?.();
       });
     });
   }

@@ -3,6 +3,7 @@
  * for, what was told to be durable, and what may therefore be there afterwards.
  */
 import { strict as assert } from 'node:assert';
+import { isDeepStrictEqual } from 'node:util';
 import { ConsumerState } from '../../jetstream/consumer/consumer-state.ts';
 import type { StoreLimits } from '../../jetstream/store/store.ts';
 import type { Stored } from './store-messages.ts';
@@ -23,6 +24,13 @@ export class StreamLedger {
   readonly damaged: Set<number> = new Set();
   /** Removed messages that damage brought back: a start that reads more of the log takes them away again. */
   private readonly back = new Set<number>();
+  /**
+   * Messages that were appended, never acknowledged and not there at a start: their sequences were given to others, if to
+   * anybody. Where damage leaves nothing that tells what counts they may be found in a block.
+   */
+  private readonly leftBehind: Stored[] = [];
+  /** Those of them that were found. */
+  readonly unasked: Stored[] = [];
   /** Damage may have cost the removal of messages. */
   isVague = false;
   /** Sequences below this one were asked to go, and went. */
@@ -41,6 +49,7 @@ export class StreamLedger {
    * how many messages damage has cost.
    */
   reopened(found: readonly Stored[], lastSequence: number): number {
+    if (this.isVague) this.admitLeftBehind(found);
     for (const message of found) {
       assert.deepEqual(message, this.appended.get(message.sequence), `message ${message.sequence} as it was appended`);
     }
@@ -52,6 +61,7 @@ export class StreamLedger {
     for (const sequence of this.appended.keys()) {
       if (sequence <= lastSequence) this.visible.add(sequence);
       else {
+        this.leftBehind.push(this.appended.get(sequence) as Stored);
         this.appended.delete(sequence);
         this.visible.delete(sequence);
       }
@@ -74,6 +84,16 @@ export class StreamLedger {
     return missing.length;
   }
 
+  /** They take the place of no message that was acknowledged. */
+  private admitLeftBehind(found: readonly Stored[]): void {
+    for (const message of found) {
+      const { sequence } = message;
+      if (this.appended.has(sequence) || !this.leftBehind.some((each) => isDeepStrictEqual(each, message))) continue;
+      this.appended.set(sequence, message);
+      this.unasked.push(message);
+    }
+  }
+
   /** What is there now is exactly what ought to be, since nothing is on its way. */
   settled(found: readonly Stored[]): void {
     const expected = this.isLimited ? this.modelUpTo(Infinity).messages : this.remaining();
@@ -83,7 +103,8 @@ export class StreamLedger {
   private remaining(): Stored[] {
     const isGone = (sequence: number): boolean =>
       this.gone.has(sequence) || this.going.has(sequence) || sequence < this.purging;
-    return [...this.appended.values()].filter(({ sequence }) => !isGone(sequence));
+    const remaining = [...this.appended.values()].filter(({ sequence }) => !isGone(sequence));
+    return remaining.sort((a, b) => a.sequence - b.sequence);
   }
 
   private checkRemovals(found: readonly Stored[]): void {

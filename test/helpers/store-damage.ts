@@ -16,11 +16,12 @@ import { get32, get48 } from '../../jetstream/store/integers.ts';
 import { recordAt } from '../../jetstream/store/record.ts';
 import { decodeHeader, SEGMENT_HEADER_BYTES, type SegmentHeader } from '../../jetstream/store/segment.ts';
 import { decodeCheckpoint } from '../../jetstream/store/stream-checkpoint.ts';
+import { CHECKPOINT_SLOTS, checkpointPath } from '../../jetstream/store/stream-recovery.ts';
 import { PLACE_HEAD_BYTES } from '../../jetstream/store/stream-replay.ts';
 import type { Disk } from '../../server/io/io.ts';
 import type { SimulatedDisk } from '../../server/io/simulated/simulated-disk.ts';
 import type { SeededRandom } from '../../server/io/simulated/seeded-random.ts';
-import { FOLDER } from './store-site.ts';
+import { FOLDER, type StoreSite } from './store-site.ts';
 
 /** What may be lost of one asset. */
 export interface Cost {
@@ -42,6 +43,18 @@ interface LogFile {
   readonly path: string;
   readonly header: SegmentHeader;
   readonly bytes: Buffer;
+}
+
+/** Flips a bit of the file, at the place or in the middle. */
+export function damageFile({ machine }: StoreSite, path: string, at?: number): void {
+  const view = machine.start();
+  machine.disk.flipBit(path, at ?? view.io.disk.readFileNow(path).length >> 1, 2);
+  view.kill();
+}
+
+/** Damages every checkpoint of the stream that has this directory. */
+export function damageCheckpoints(site: StoreSite, directory: string): void {
+  for (let slot = 0; slot < CHECKPOINT_SLOTS; slot++) damageFile(site, checkpointPath(directory, slot));
 }
 
 /** Flips one bit somewhere; `null` where that may cost more than can be told, and nothing is flipped. */

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { frameAt } from '../../jetstream/store/frame.ts';
 import { decodeHeader, SEGMENT_HEADER_BYTES } from '../../jetstream/store/segment.ts';
 import type { Keep } from '../../server/io/simulated/file-content.ts';
+import { damageCheckpoints, damageFile } from '../helpers/store-damage.ts';
 import { messageOf, readAll, type Stored } from '../helpers/store-messages.ts';
 import { FOLDER, SMALL_SIZES, StoreSite } from '../helpers/store-site.ts';
 
@@ -47,13 +48,6 @@ function coveredSite(seed: number): StoreSite {
   return site;
 }
 
-/** Flips a bit of the file, in the middle or at a place. */
-function damage(site: StoreSite, path: string, at?: number): void {
-  const view = site.machine.start();
-  site.machine.disk.flipBit(path, at ?? view.io.disk.readFileNow(path).length >> 1, 2);
-  view.kill();
-}
-
 /** Damages what holds this message in the files of the folder: its payload, or what stands so far in front of it. */
 function damageMessage(site: StoreSite, folder: string, sequence: number, before = 0): void {
   const view = site.machine.start();
@@ -66,10 +60,6 @@ function damageMessage(site: StoreSite, folder: string, sequence: number, before
   view.kill();
   expect(places).not.toEqual([]);
   for (const { path, at } of places) site.machine.disk.flipBit(path, at - before, 2);
-}
-
-function damageCheckpoints(site: StoreSite): void {
-  for (const slot of [0, 1]) damage(site, `${STREAM}/state.${slot}`);
 }
 
 /** The sequences of all messages, each of which holds what it should. */
@@ -99,7 +89,7 @@ it.each<Keep>(['none', 'all', 'seeded'])('a power cut left blocks without their 
     const acknowledged = fileStore.lastSequence;
     expect(acknowledged).toBeGreaterThanOrEqual(FEW + MANY);
     site.cut(keep);
-    damageCheckpoints(site);
+    damageCheckpoints(site, STREAM);
     for (let start = 0; start < 3; start++) {
       site.open();
       const sequences = found(site);
@@ -114,7 +104,7 @@ it('tells of it, once', () => {
   const site = coveredSite(1);
   append(site, MANY);
   site.kill();
-  damageCheckpoints(site);
+  damageCheckpoints(site, STREAM);
   site.open();
   expect(site.damageNotes).toEqual([
     `"${STREAM}/state.0" is damaged`,
@@ -135,7 +125,7 @@ it('a message that is damaged in the log is taken from its block', () => {
   append(site, MANY - 1);
   append(site, 1);
   site.kill();
-  damageCheckpoints(site);
+  damageCheckpoints(site, STREAM);
   for (const sequence of [FEW + 1, FEW + 7, FEW + 30]) damageMessage(site, LOG, sequence);
   site.open();
   expect(found(site)).toEqual(upTo(FEW + MANY));
@@ -146,7 +136,7 @@ it('a message whose head is damaged in its block is taken from the log', () => {
   const site = coveredSite(7);
   append(site, MANY);
   site.kill();
-  damageCheckpoints(site);
+  damageCheckpoints(site, STREAM);
   damageMessage(site, STREAM, FEW + 7, 20);
   site.open();
   expect(found(site)).toEqual(upTo(FEW + MANY));
@@ -158,7 +148,7 @@ it('a message that is damaged in the log and in its block is lost, and that is s
   append(site, MANY - 1);
   append(site, 1);
   site.kill();
-  damageCheckpoints(site);
+  damageCheckpoints(site, STREAM);
   for (const folder of [LOG, STREAM]) damageMessage(site, folder, FEW + 7);
   site.open();
   expect(found(site)).toEqual(upTo(FEW + MANY, [FEW + 7]));
@@ -174,7 +164,7 @@ it('a message whose removal is in the log does not come back', () => {
   for (const sequence of removed) fileStore.remove(sequence);
   site.settle();
   site.kill();
-  damageCheckpoints(site);
+  damageCheckpoints(site, STREAM);
   damageMessage(site, LOG, FEW + 9);
   damageMessage(site, LOG, FEW + MANY);
   site.open();
@@ -185,8 +175,8 @@ it('a message whose removal is in the log does not come back', () => {
 it('a damaged head of a block costs none of its messages', () => {
   const site = coveredSite(5);
   site.close();
-  damageCheckpoints(site);
-  damage(site, `${STREAM}/000001.blk`, 9);
+  damageCheckpoints(site, STREAM);
+  damageFile(site, `${STREAM}/000001.blk`, 9);
   site.open();
   expect(found(site)).toEqual(upTo(FEW));
 });
@@ -200,7 +190,7 @@ it('blocks that were being joined lose nothing', () => {
     for (const each of upTo(FEW + MANY)) if (!left.includes(each)) fileStore.remove(each);
     site.world.scheduler.runFor(seed * 2);
     site.kill();
-    damageCheckpoints(site);
+    damageCheckpoints(site, STREAM);
     site.open();
     expect(found(site)).toEqual(expect.arrayContaining(left));
     expect(site.stream('S').fileStore.lost).toBe(0);
@@ -218,7 +208,7 @@ it('a group that was cut off does not come back from blocks', () => {
   fileStore.endGroup();
   site.settle();
   site.kill();
-  damageCheckpoints(site);
+  damageCheckpoints(site, STREAM);
   damageLastFrame(site);
   site.open();
   expect(found(site)).toEqual(upTo(FEW + MANY));
@@ -237,5 +227,5 @@ function damageLastFrame(site: StoreSite): void {
     }
   }
   view.kill();
-  damage(site, last.path, last.at + 30);
+  damageFile(site, last.path, last.at + 30);
 }

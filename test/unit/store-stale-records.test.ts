@@ -3,6 +3,7 @@
  * it is lost by a sync that fails, it must not be taken for the message that has its sequence now.
  */
 import { expect, it } from 'vitest';
+import { damageCheckpoints } from '../helpers/store-damage.ts';
 import { messageOf, readAll } from '../helpers/store-messages.ts';
 import { FOLDER, SMALL_SIZES, StoreSite } from '../helpers/store-site.ts';
 
@@ -66,10 +67,7 @@ it('nor hides those that were where both checkpoints are damaged', () => {
       site.open();
     }
     site.close();
-    const view = site.machine.start();
-    for (const path of [`${STREAM}/state.0`, `${STREAM}/state.1`])
-      site.machine.disk.flipBit(path, view.io.disk.readFileNow(path).length >> 1, 2);
-    view.kill();
+    damageCheckpoints(site, STREAM);
     site.open();
     expect(site.damageNotes.length, `seed ${seed}`).toBe(3);
     expect(wordsBehind(site, lastSequence), `seed ${seed}`).toEqual(Array(MESSAGES).fill('new'));
